@@ -1,12 +1,17 @@
-// Events as they happen, read with fetch: an EventSource cannot show the key.
+// Events of the daemon, read with fetch: an EventSource cannot show the key.
+//
+// Owns one connection and its reconnects. It knows no event by name.
 // @ts-check
 
-/** @typedef {{ id: string, event: string, data: string }} Event */
+/** @typedef {{ event: string, data: string }} Event */
+/** @typedef {'live' | 'lost' | 'refused'} Word */
+
+/** A stream that says nothing for so long, not even a comment, is cut off. */
+const SILENCE = 40_000;
 
 /** Text of a stream as its events; it may be cut anywhere. */
 export class Parser {
   #rest = '';
-  #id = '';
   #event = '';
   /** @type {string[]} */
   #data = [];
@@ -27,7 +32,6 @@ export class Parser {
     const at = line.indexOf(':');
     const name = at < 0 ? line : line.slice(0, at);
     const value = at < 0 ? '' : line.slice(at + 1).replace(/^ /, '');
-    if (name === 'id') this.#id = value;
     if (name === 'event') this.#event = value;
     if (name === 'data') this.#data.push(value);
     return [];
@@ -35,7 +39,7 @@ export class Parser {
 
   /** @returns {Event[]} */
   #end() {
-    const told = { id: this.#id, event: this.#event || 'message', data: this.#data.join('\n') };
+    const told = { event: this.#event || 'message', data: this.#data.join('\n') };
     const isSaid = this.#data.length > 0;
     this.#event = '';
     this.#data = [];
@@ -43,22 +47,33 @@ export class Parser {
   }
 }
 
-/** Waits so long before it comes again: 1, 2, 4, 8 s. @param {number} tries */
-const pause = (tries) =>
-  new Promise((resolve) => setTimeout(resolve, 1000 * 2 ** Math.min(tries, 3)));
+/** @type {(() => void) | null} */
+let hurry = null;
+
+/** Ends the pause before the next try. */
+export const tryNow = () => hurry?.();
+
+/** Waits about 1, 2, 4, 8 s before the next try. @param {number} tries */
+function pause(tries) {
+  const time = 1000 * 2 ** Math.min(tries, 3) * (0.8 + 0.4 * Math.random());
+  return new Promise((resolve) => {
+    hurry = () => resolve(undefined);
+    setTimeout(resolve, time);
+  });
+}
 
 /**
- * Listens until it is refused, and comes again after whatever else; it is told all that it missed.
+ * Listens until it is refused, and comes again after every other end. Each stream begins with the state.
  * @param {string} path
  * @param {Record<string, string>} headers
- * @param {{ told: (event: Event) => void, state: (word: 'live' | 'lost' | 'refused') => void }} listener
+ * @param {{ told: (event: Event) => void, heard: () => void, state: (word: Word) => void }} listener
  */
-export async function follow(path, headers, { told, state }) {
-  let last = '';
+export async function follow(path, headers, { told, heard, state }) {
   for (let tries = 0; ; tries += 1) {
+    const cut = new AbortController();
+    let watch = setTimeout(() => cut.abort(), SILENCE);
     try {
-      const since = last === '' ? {} : { 'Last-Event-ID': last };
-      const answer = await fetch(path, { headers: { ...headers, ...since } });
+      const answer = await fetch(path, { headers, signal: cut.signal });
       if (answer.status === 401 || answer.status === 403) return state('refused');
       if (answer.ok && answer.body !== null) {
         state('live');
@@ -66,15 +81,16 @@ export async function follow(path, headers, { told, state }) {
         const parser = new Parser();
         const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
         for (let part = await reader.read(); !part.done; part = await reader.read()) {
-          for (const event of parser.feed(part.value)) {
-            told(event);
-            last = event.id || last;
-          }
+          clearTimeout(watch);
+          watch = setTimeout(() => cut.abort(), SILENCE);
+          heard();
+          for (const event of parser.feed(part.value)) told(event);
         }
       }
     } catch {
-      // It is cut off, or there is no daemon: the same.
+      // Cut off, or no daemon: the same.
     }
+    clearTimeout(watch);
     state('lost');
     await pause(tries);
   }

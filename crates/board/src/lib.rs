@@ -23,9 +23,46 @@ macro_rules! files {
 }
 
 /// What the page of those who are in needs.
-const APP: &[Asset] = files!("assets": "now.js", "stream.js");
+const APP: &[Asset] = files!(
+    "assets":
+    "aim.js",
+    "api.js",
+    "ask.js",
+    "board.css",
+    "board.js",
+    "brief.js",
+    "card.js",
+    "diff.js",
+    "files.js",
+    "filter.js",
+    "fleet.js",
+    "frame.css",
+    "frame.js",
+    "inbox.js",
+    "keys.js",
+    "lanes.js",
+    "list.js",
+    "main.js",
+    "marked.js",
+    "messages.js",
+    "notices.js",
+    "order.js",
+    "others.js",
+    "palette.js",
+    "route.js",
+    "run.js",
+    "screens.css",
+    "shared.js",
+    "state.js",
+    "stream.js",
+    "task.js",
+    "theme.js",
+    "verbs.js",
+    "waits.js",
+    "words.js",
+);
 /// The one file that is somebody else's.
-const VENDOR: &[Asset] = &[];
+const VENDOR: &[Asset] = files!("vendor": "preact.js");
 /// The page of those who are in. It stands for every address below the board's.
 const INDEX: Asset = Asset {
     name: "index.html",
@@ -45,7 +82,7 @@ pub const REFUSED: Asset = Asset {
     text: include_str!("../login/refused.html"),
 };
 
-/// Where the page's files are, in the page: the version takes its place.
+/// What stands in the page for the place of its files, which has the version in it.
 const PREFIX: &str = "{{app}}";
 
 static VERSION: LazyLock<String> = LazyLock::new(|| {
@@ -60,7 +97,7 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
 });
 
 static PAGE: LazyLock<String> =
-    LazyLock::new(|| INDEX.text.replace(PREFIX, &format!("/app/{}", version())));
+    LazyLock::new(|| INDEX.text.replace(PREFIX, &format!("/app/{}/", version())));
 
 /// What this version of the board is called: 16 digits that another one has otherwise.
 pub fn version() -> &'static str {
@@ -135,6 +172,7 @@ mod tests {
         let kinds = [".js", ".css", ".svg", ".html"];
         assert_eq!(names("assets", &kinds), of(&[APP, &[INDEX]]));
         assert_eq!(names("login", &kinds), of(&[LOGIN, &[LINK, REFUSED]]));
+        assert_eq!(names("vendor", &[".js"]), of(&[VENDOR]));
     }
 
     #[test]
@@ -146,6 +184,16 @@ mod tests {
             page()
         );
         assert!(!page().contains(PREFIX));
+    }
+
+    #[test]
+    fn what_is_not_ours_is_what_its_readme_says() {
+        let said = include_str!("../vendor/README.md");
+        for file in VENDOR {
+            let hash = Sha256::digest(file.text);
+            let hash = hash.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
+            assert!(said.contains(&hash), "{}: {hash}", file.name);
+        }
     }
 
     #[test]

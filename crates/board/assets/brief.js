@@ -1,0 +1,150 @@
+// A brief, exactly as it will be delivered, and the decision on it.
+//
+// Each decision names the hash of the envelope that was on the screen. It is taken only once the end of the
+// body was in sight, and it cannot be undone; none is offered.
+// @ts-check
+
+import { html, useEffect, useRef, useState } from './preact.js';
+import { post, Refusal } from './api.js';
+import { ask } from './ask.js';
+import { Diff } from './diff.js';
+import { isMeant, itemChanged } from './inbox.js';
+import { useKeys } from './keys.js';
+import { Exactly, Marked } from './marked.js';
+import { fail, say, toast } from './notices.js';
+import { canAct } from './state.js';
+import { askAgain } from './waits.js';
+import { age, count, left, moment } from './words.js';
+
+/** @typedef {Extract<import('./waits.js').Item, { kind: 'brief' }>} BriefWaits */
+
+/**
+ * Sends a decision on what was seen. @param {string} repo @param {Brief} seen
+ * @param {{ decision?: string, reason?: string, body?: string }} of @returns {Promise<boolean>}
+ */
+async function decide(repo, seen, of) {
+  const { worker, seq } = seen.brief;
+  try {
+    await post('/v1/relay/outbox/ratify', { worker, seq, seen: seen.envelope, ...of }, { repo });
+    say(`${worker} ${seq}: ${of.decision ?? 'let through'}`);
+    return true;
+  } catch (fault) {
+    fail(fault instanceof Refusal && fault.status === 409 ? new Refusal(409, `Nothing was decided: ${fault.message}`, 'Read what is shown now, and decide again.') : fault);
+    return false;
+  } finally {
+    await askAgain();
+  }
+}
+
+/** Lets exactly these through, one by one with what was seen. @param {import('./waits.js').Item[]} items */
+export async function decideAll(items) {
+  if (!canAct.peek()) return fail('Not connected: verbs are off.');
+  const plain = items.filter((it) => it.kind === 'brief').filter((it) => it.brief.withheld === null && !it.brief.unproposed && it.brief.stage === 'pending');
+  if (plain.length === 0) return toast('No brief can be let through as it is.');
+  const names = plain.map(({ brief: { brief } }) => `${brief.worker} ${brief.seq}`).join(', ');
+  const sure = await ask({ title: `Let ${count(plain.length, 'brief')} through?`, text: names, confirm: `Let ${plain.length} through` });
+  if (sure === null) return;
+  let n = 0;
+  for (const { repo, brief } of plain) n += (await decide(repo, brief, {})) ? 1 : 0;
+  toast(`${n} of ${plain.length} let through.`);
+}
+
+/** @param {{ item: BriefWaits }} of */
+export function BriefItem({ item }) {
+  const { brief: shown, repo } = item;
+  const { brief, body, envelope, withheld, unproposed, stage } = shown;
+  const [isAtEnd, setAtEnd] = useState(false);
+  const [isEditing, setEditing] = useState(false);
+  const [was, setWas] = useState(/** @type {string | null} */ (null));
+  const last = useRef({ envelope, body });
+  const end = useRef(/** @type {HTMLElement | null} */ (null));
+
+  // It changed while it was open: the difference is shown, and its end must be seen again.
+  useEffect(() => {
+    if (last.current.envelope === envelope) return;
+    setWas(last.current.body);
+    setAtEnd(false);
+    itemChanged();
+    last.current = { envelope, body };
+  }, [envelope]);
+  useEffect(() => {
+    if (isAtEnd || isEditing || end.current === null) return;
+    const seen = new IntersectionObserver((entries) => {
+      if (entries.some(({ isIntersecting }) => isIntersecting)) setAtEnd(true);
+    });
+    seen.observe(end.current);
+    return () => seen.disconnect();
+  }, [isAtEnd, isEditing, envelope]);
+
+  const isExpired = stage === 'expired' || (brief.expires_at !== null && left(brief.expires_at) === null);
+  const why = !canAct.value ? 'not connected' : isExpired ? 'it has expired' : isAtEnd ? null : 'read to its end first';
+  /** @param {() => Promise<unknown>} run @param {string | null} [refused] */
+  const once = (run, refused = null) => () => {
+    if (!canAct.peek()) fail('Not connected: verbs are off.');
+    else if (refused !== null) toast(`Not decided: ${refused}.`);
+    else if (isMeant()) void run();
+    else say('The item has just changed: press again.');
+  };
+  const letThrough = once(async () => {
+    if (withheld !== null || unproposed) {
+      const text = withheld?.told ?? 'Nobody is on record for proposing it.';
+      if ((await ask({ title: 'Let it through all the same?', text, confirm: 'Let it through' })) === null) return;
+    }
+    await decide(repo, shown, {});
+  }, why);
+  const reject = once(async () => {
+    const given = await ask({ title: `Reject ${brief.worker} ${brief.seq}`, fields: [{ name: 'reason', label: 'Why; the worker is told', isNeeded: true }], confirm: 'Reject' });
+    if (given !== null) await decide(repo, shown, { decision: 'rejected', reason: given.reason ?? '' });
+  });
+  const edit = once(async () => setEditing(true), isExpired ? 'it has expired' : null);
+  useKeys('This brief', () => [
+    { key: 'y', does: 'let it through', run: letThrough },
+    { key: 'n', does: 'reject it', run: reject },
+    { key: 'e', does: 'edit it', run: edit },
+  ], [envelope, why, isEditing]);
+
+  const bytes = new TextEncoder().encode(body).length;
+  return html`
+    <h2>To ${brief.worker}${brief.ticket !== null && ` · #${brief.ticket}`}</h2>
+    <p class="dim">${brief.kind} · number ${brief.seq} · from <${Marked} text=${brief.controller} /> · ${age(brief.submitted_at)} ago${brief.in_reply_to !== null && ` · in reply to ${brief.in_reply_to}`}</p>
+    <p class="dim">${brief.expires_at === null ? 'Does not expire' : isExpired ? html`<strong class="bad">Expired ${moment(brief.expires_at)}</strong>` : `Expires in ${left(brief.expires_at)}`} · ${count(bytes, 'byte')} · envelope <code title=${envelope}>${envelope.slice(0, 12)}…</code></p>
+    ${withheld !== null && html`<p class="warn">⚠ Withheld: <${Marked} text=${withheld.told} /> <code>${withheld.settle_with}</code></p>`}
+    ${unproposed && html`<p class="warn">⚠ Nobody is on record for proposing it.</p>`}
+    ${was !== null && html`<div class="warn"><p>⚠ It changed: here is what is new.</p><${Diff} was=${was} now=${body} /></div>`}
+    ${isEditing
+      ? html`<${Edit} body=${body} close=${() => setEditing(false)} send=${(/** @type {{}} */ of) => decide(repo, shown, of)} />`
+      : html`
+          <h3>Exactly as it will be delivered</h3>
+          <${Exactly} text=${body}><span ref=${end} class="end" key=${envelope}>── end · ${count(bytes, 'byte')} ──</span></${Exactly}>
+          <p class="decide">
+            <button type="button" class="main" aria-disabled=${why !== null} onClick=${letThrough}>Let through <kbd>y</kbd></button>
+            <button type="button" aria-disabled=${isExpired || !canAct.value} onClick=${edit}>Edit… <kbd>e</kbd></button>
+            <button type="button" class="bad" aria-disabled=${!canAct.value} onClick=${reject}>Reject… <kbd>n</kbd></button>
+            ${why !== null && html`<span class="dim">${why}</span>`}
+          </p>
+        `}
+  `;
+}
+
+/** @param {{ body: string, close: () => void, send: (of: object) => Promise<boolean> }} of */
+function Edit({ body, close, send }) {
+  const [text, setText] = useState(body);
+  const field = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
+  useEffect(() => field.current?.focus(), []);
+  const isSame = text === body;
+  const done = async () => {
+    if (text.trim() === '') return toast('An empty brief is not sent.');
+    if (isSame && (await ask({ title: 'Nothing was changed', text: 'Let it through as it is?', confirm: 'Let it through' })) === null) return;
+    if (await send(isSame ? {} : { decision: 'edited', body: text })) close();
+  };
+  return html`
+    <label><span>The words that the worker gets</span>
+      <textarea ref=${field} class="exactly" rows=${Math.min(24, body.split('\n').length + 3)} value=${text} onInput=${(/** @type {Event} */ event) => setText(/** @type {HTMLTextAreaElement} */ (event.target).value)}></textarea>
+    </label>
+    ${!isSame && html`<h3>Changed</h3><${Diff} was=${body} now=${text} />`}
+    <p class="decide">
+      <button type="button" class="main" disabled=${!canAct.value} onClick=${done}>${isSame ? 'Let through as it is…' : 'Let this through'}</button>
+      <button type="button" onClick=${close}>Back</button>
+    </p>
+  `;
+}

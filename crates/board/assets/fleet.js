@@ -1,0 +1,92 @@
+// The fleet: each worker, its sign of life and its work. Workers with something for the person come first.
+// @ts-check
+
+import { html, useEffect, useState } from './preact.js';
+import { get, post } from './api.js';
+import { ask } from './ask.js';
+import { useKeys } from './keys.js';
+import { fail, toast } from './notices.js';
+import { repositoryOf, canAct, fleetMoved, lists, repositories } from './state.js';
+import { list, route, toTask } from './route.js';
+import { age, plain, STATES } from './words.js';
+
+/** @param {Worker} worker */
+const urgency = (worker) => (worker.to_decide + worker.withheld + worker.reports > 0 ? 0 : worker.liveness === 'silent' ? 1 : 2);
+const LIFE = {
+  heartbeat: { sign: '●', word: 'live' },
+  process: { sign: '●', word: 'live, by its process' },
+  silent: { sign: '◌', word: 'silent' },
+};
+
+/** The repositories' workers, asked for again once the fleet has settled. @returns {Map<string, Worker[]> | null} */
+function useWorkers() {
+  const [workers, setWorkers] = useState(/** @type {Map<string, Worker[]> | null} */ (null));
+  const moved = fleetMoved.value;
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      const asked = repositories.peek().map(async ({ id }) => /** @type {[string, Worker[]]} */ ([id, (await get('/v1/workers', { repo: id })).workers]));
+      Promise.all(asked).then((all) => setWorkers(new Map(all))).catch(fail);
+    }, workers === null ? 0 : 200);
+    return () => clearTimeout(timer);
+  }, [moved]);
+  return workers;
+}
+
+async function join() {
+  if (!canAct.peek()) return fail('Not connected: verbs are off.');
+  const given = await ask({ title: 'Add a worker', fields: [{ name: 'id', label: 'Name', isNeeded: true }, { name: 'agent', label: 'Agent' }], confirm: 'Add' });
+  if (given === null) return;
+  const body = given.agent ? { id: given.id, agent: given.agent } : { id: given.id };
+  const repo = repositoryOf(list.peek())?.id ?? null;
+  await post('/v1/workers', body, { repo }).then(() => toast(`Added ${given.id}`)).catch(fail);
+}
+
+export function Fleet() {
+  const workers = useWorkers();
+  useKeys('Fleet', () => [{ key: 'c', does: 'add a worker', run: () => void join() }], []);
+  const isSeveral = repositories.value.length > 1;
+  const named = decodeURIComponent(location.hash.slice(1));
+  useEffect(() => {
+    if (named !== '' && workers !== null) document.getElementById(`worker-${named}`)?.scrollIntoView({ block: 'center' });
+  }, [workers, route.value]);
+  return html`
+    <main id="main" class="page wide" aria-busy=${workers === null}>
+      <h1>Fleet</h1>
+      ${repositories.value.map(({ id, name }) => {
+        const all = [...(workers?.get(id) ?? [])].sort((a, b) => urgency(a) - urgency(b) || a.id.localeCompare(b.id, 'en', { numeric: true }));
+        return html`
+          <section key=${id} aria-label=${`Workers of ${name}`}>
+            ${isSeveral && html`<h2>${name}</h2>`}
+            ${workers !== null && all.length === 0 && html`<p>No worker yet: <code>flagpost worker add W1</code></p>`}
+            <ul class="fleet">${all.map((worker) => html`<${WorkerCard} key=${worker.id} repo=${id} worker=${worker} />`)}</ul>
+          </section>
+        `;
+      })}
+      <p><button type="button" disabled=${!canAct.value} onClick=${join}>Add a worker… <kbd>c</kbd></button></p>
+    </main>
+  `;
+}
+
+/** @param {{ repo: string, worker: Worker }} of */
+function WorkerCard({ repo, worker }) {
+  const { id, agent, liveness, last_seen, to_decide, withheld, to_read, reports, next, tmux, worktree } = worker;
+  const life = LIFE[liveness];
+  const held = [...lists].filter(([, it]) => it.repo === repo).flatMap(([name, { tasks }]) => [...tasks.values()].map((it) => it.value).filter((it) => it.claim?.by === id).map((task) => ({ name, task })));
+  const copy = (/** @type {string} */ text) => navigator.clipboard.writeText(text).then(() => toast('Copied.'));
+  const waits = [
+    [to_decide, 'to decide'], [withheld, 'withheld'], [reports, 'to read'],
+  ].filter(([n]) => Number(n) > 0).map(([n, word]) => `${n} ${word}`);
+  return html`
+    <li class="worker" id=${`worker-${id}`}>
+      <h3><span class=${liveness === 'silent' ? 'dim' : 'good'} role="img" aria-label=${life.word}>${life.sign}</span> ${plain(id)} <span class="dim">${plain(agent ?? '')}</span></h3>
+      <p class="dim">${life.word} · seen ${age(last_seen)} ago</p>
+      <dl class="facts">
+        <div><dt>NOW</dt><dd>${held.length === 0 ? '–' : held.map(({ name, task }) => html`<a key=${task.id} href=${toTask(name, task.id)}>${STATES[task.state].sign} #${task.id} ${plain(task.subject)} <span class="dim">${age(task.claim?.at)}</span></a>`)}</dd></div>
+        <div><dt>NEXT</dt><dd>${next == null ? '–' : `${next.seq} ${plain(next.summary)}`}</dd></div>
+        <div><dt>QUEUED</dt><dd>${to_read === 0 ? '–' : `${to_read} to be read by it`}</dd></div>
+      </dl>
+      ${waits.length > 0 && html`<p><a class="waits" href="/?screen=inbox">${waits.join(' · ')}</a></p>`}
+      ${(tmux !== null || worktree !== null) && html`<p>${[tmux, worktree].filter((it) => it !== null).map((it) => html`<button key=${it} type="button" class="quiet copy" onClick=${() => copy(it)}>⧉ ${plain(it)}</button>`)}</p>`}
+    </li>
+  `;
+}

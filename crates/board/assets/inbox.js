@@ -1,0 +1,137 @@
+// The Inbox: one list of all that waits for the person, the oldest first, and the item that is open.
+//
+// The selection stays on its item while others arrive. When its item is settled it moves by itself, and for
+// 300 ms nothing is decided: a key meant for one must not hit the next.
+// @ts-check
+
+import { html, signal, useEffect } from './preact.js';
+import { BriefItem, decideAll } from './brief.js';
+import { useKeys } from './keys.js';
+import { go, route } from './route.js';
+import { connection, repositories } from './state.js';
+import { OtherItem } from './others.js';
+import { isKnown, waiting } from './waits.js';
+import { age, count, plain } from './words.js';
+
+/** @typedef {import('./waits.js').Item} Item */
+
+/** @type {import('./preact.js').Signal<string | null>} */
+const chosen = signal(null);
+/** Where the chosen item was in the list, to go on there. */
+let place = 0;
+/** When the selection moved by itself. */
+let movedAt = 0;
+const CAREFUL = 300;
+
+/** Whether a decision is meant for the item that is shown. */
+export const isMeant = () => Date.now() - movedAt > CAREFUL;
+
+/** What the shown item changed under the person's eyes counts as a move. */
+export function itemChanged() {
+  movedAt = Date.now();
+}
+
+/** @param {Item} item */
+const pathOf = (item) =>
+  item.kind === 'brief'
+    ? `/inbox/${encodeURIComponent(item.brief.brief.worker)}/${item.brief.brief.seq}?repo=${item.repo}`
+    : `/?screen=inbox`;
+
+/** The item that is open. @param {Item[]} items @returns {Item | undefined} */
+function selected(items) {
+  const { brief, repo } = route.value;
+  const named = brief === null ? undefined : items.find((it) => it.kind === 'brief' && it.brief.brief.worker === brief.worker && String(it.brief.brief.seq) === brief.seq && (repo === null || it.repo === repo));
+  const found = named ?? items.find(({ id }) => id === chosen.value);
+  if (found !== undefined) {
+    place = items.indexOf(found);
+    return found;
+  }
+  return items[Math.min(place, items.length - 1)];
+}
+
+/** @param {Item} item @returns {{ sign: string, who: string, text: string }} */
+export function titleOf(item) {
+  if (item.kind === 'brief') {
+    const { worker, ticket, summary } = item.brief.brief;
+    return { sign: item.brief.withheld !== null || item.brief.unproposed ? '⚠' : '✉', who: worker, text: `${ticket === null ? '' : `#${ticket} `}${plain(summary)}` };
+  }
+  if (item.kind === 'report') return { sign: '⚑', who: item.report.report.worker, text: `reports: ${plain(item.report.report.body).slice(0, 80)}` };
+  if (item.kind === 'query') return { sign: '?', who: item.message.from, text: plain(item.message.title) };
+  const sign = item.kind === 'stuck' ? '▲' : item.kind === 'failed' ? '✗' : '◷';
+  const word = item.kind === 'lease' ? 'lease over: ' : item.kind === 'stuck' ? 'asks: ' : 'failed: ';
+  return { sign, who: item.task.claim?.by ?? item.task.owner ?? '', text: `${word}#${item.task.id} ${plain(item.task.subject)}` };
+}
+
+export function Inbox() {
+  const items = waiting.value;
+  const item = selected(items);
+  const isOpen = route.value.query.has('open') || route.value.brief !== null;
+  /** @param {Item} it @param {boolean} isOpened */
+  const select = (it, isOpened = false) => {
+    chosen.value = it.id;
+    const to = pathOf(it);
+    go(isOpened && it.kind !== 'brief' ? `${to}&open` : to, !isOpened);
+  };
+  useEffect(() => {
+    // The chosen one is settled: the next is chosen, and nobody chose it.
+    if (item !== undefined && chosen.peek() !== null && chosen.peek() !== item.id) {
+      movedAt = Date.now();
+      if (route.peek().brief !== null) select(item);
+    }
+    chosen.value = item?.id ?? null;
+  }, [item?.id]);
+  const step = (/** @type {number} */ by) => {
+    const now = waiting.peek();
+    const at = now.findIndex(({ id }) => id === chosen.peek());
+    const next = now[Math.max(0, Math.min(now.length - 1, at + by))];
+    if (next !== undefined) select(next);
+  };
+  useKeys('Inbox', () => [
+    { key: 'j', does: 'next item', run: () => step(1) },
+    { key: 'ArrowDown', shown: '↓', does: 'next item', run: () => step(1) },
+    { key: 'k', does: 'item before', run: () => step(-1) },
+    { key: 'ArrowUp', shown: '↑', does: 'item before', run: () => step(-1) },
+    { key: 'Y', does: 'let all shown through', run: () => void decideAll(waiting.peek()) },
+  ], []);
+  if (!isKnown.value) return html`<main id="main" class="inbox" aria-busy="true"><h1 class="unseen">Inbox</h1></main>`;
+  if (item === undefined) return html`<${Nothing} />`;
+  const briefs = items.filter(({ kind }) => kind === 'brief').length;
+  const isSeveral = repositories.value.length > 1;
+  return html`
+    <main id="main" class=${isOpen ? 'inbox open' : 'inbox'}>
+      <section class="waiting" aria-labelledby="inbox">
+        <h1 id="inbox">${items.length} ${items.length === 1 ? 'waits' : 'wait'} <span class="dim">oldest ${age(items[0]?.at)}</span></h1>
+        <ul>
+          ${items.map((it) => {
+            const { sign, who, text } = titleOf(it);
+            const isIt = it.id === item.id;
+            return html`
+              <li key=${it.id}>
+                <button type="button" aria-current=${isIt ? 'true' : undefined} tabindex=${isIt ? 0 : -1} onClick=${() => select(it, true)}>
+                  <span class=${`sign kind-${it.kind}`} aria-hidden="true">${sign}</span>
+                  <b>${plain(who)}</b> <span class="title">${text}</span>
+                  <span class="dim">${isSeveral ? `${repositories.value.find(({ id }) => id === it.repo)?.name ?? ''} ` : ''}${age(it.at)}</span>
+                </button>
+              </li>
+            `;
+          })}
+        </ul>
+        ${briefs > 1 && html`<p><button type="button" onClick=${() => decideAll(items)} disabled=${connection.value !== 'live'}>Let all ${briefs} through… <kbd>Y</kbd></button></p>`}
+      </section>
+      <section class="item" aria-label="The open item">
+        <p class="back"><button type="button" onClick=${() => go('/?screen=inbox')}>‹ ${count(items.length, 'item')}</button></p>
+        ${item.kind === 'brief' ? html`<${BriefItem} key=${item.id} item=${item} />` : html`<${OtherItem} key=${item.id} item=${item} />`}
+      </section>
+    </main>
+  `;
+}
+
+function Nothing() {
+  const workers = repositories.value.flatMap((it) => it.workers).filter(({ liveness, status }) => status === 'active' && liveness !== 'silent');
+  return html`
+    <main id="main" class="page">
+      <h1>Nothing waits for you</h1>
+      <p>${count(workers.length, 'worker')} ${workers.length === 1 ? 'shows' : 'show'} a sign of life. <a href="/?screen=board">The board</a></p>
+    </main>
+  `;
+}

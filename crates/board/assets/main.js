@@ -1,0 +1,94 @@
+// The start: finds the key, listens, and shows the screen that the address names.
+// @ts-check
+
+import { find, lend } from '/login/key.js';
+import { html, render, signal, useEffect } from './preact.js';
+import { use } from './api.js';
+import { Asked } from './ask.js';
+import { Board, Outlines } from './board.js';
+import { Files } from './files.js';
+import { Fleet } from './fleet.js';
+import { Refused, Footer, Header, Lost, useFrameKeys } from './frame.js';
+import { Inbox } from './inbox.js';
+import { List } from './list.js';
+import { Messages } from './messages.js';
+import { Toasts, toast } from './notices.js';
+import { Palette } from './palette.js';
+import { route } from './route.js';
+import { Run } from './run.js';
+import { listen } from './shared.js';
+import { change, connection, heardAt, listNames, lists, resync, snapshot, transition } from './state.js';
+import { TaskPage } from './task.js';
+import './theme.js';
+import { isKnown, waiting } from './waits.js';
+import { count, now } from './words.js';
+
+/** @type {Record<string, unknown>} */
+const OF = { board: Board, list: List, inbox: Inbox, fleet: Fleet, run: Run, messages: Messages, files: Files };
+
+/** Whether the first state has come, and what waits is known. */
+const isStarted = signal(false);
+
+/** Without a screen in the address: the Inbox where something waits, else the board. */
+let first = '';
+
+function Screen() {
+  const { screen, list, task } = route.value;
+  if (!isStarted.value || (screen === null && !isKnown.value)) return html`<${Outlines} />`;
+  if (list !== null && connection.value !== 'loading' && !lists.has(list) && listNames.value.length > 0) {
+    return html`<main id="main" class="page"><h1>There is no list ${list}</h1><p><a href="/">The first list</a></p></main>`;
+  }
+  first ||= waiting.peek().length > 0 ? 'inbox' : 'board';
+  const Shown = OF[screen ?? first];
+  return html`<${Shown} />${task !== null && html`<${TaskPage} />`}`;
+}
+
+function App() {
+  useFrameKeys();
+  const isRefused = connection.value === 'refused';
+  const waits = waiting.value.length;
+  useEffect(() => {
+    document.title = `${waits > 0 ? `(${waits}) ` : ''}Flagpost`;
+  }, [waits]);
+  if (isRefused) return html`<${Refused} />`;
+  return html`
+    <a class="unseen" href="#main">To the screen</a>
+    <${Header} />
+    <${Lost} />
+    <div class=${route.value.task === null ? 'screen' : 'screen with-task'}><${Screen} /></div>
+    <${Footer} />
+    <${Toasts} />
+    <${Asked} />
+    <${Palette} />
+  `;
+}
+
+/** @param {string} event @param {any} data */
+function told(event, data) {
+  if (event === 'daemon.resync') {
+    const differ = resync(data.repositories);
+    if (isStarted.peek() && differ > 0) toast(`Caught up: ${count(differ, 'change')}.`);
+    if (!isStarted.peek()) setTimeout(() => (isStarted.value = true), 0);
+  } else if (event === 'list.changed') change(data);
+  else transition(event);
+}
+
+const place = document.getElementById('app');
+const key = await find();
+if (key === null) connection.value = 'refused';
+else {
+  lend(key);
+  use(key);
+  listen({ 'Flagpost-Key': key }, {
+    told,
+    heard: () => {
+      heardAt.value = Date.now();
+    },
+    state: (word) => {
+      connection.value = word;
+      now.value = Date.now();
+    },
+    snapshot,
+  });
+}
+if (place !== null) render(html`<${App} />`, place);

@@ -1,0 +1,58 @@
+// Messages: conversations on the left, one of them on the right, with how far each message is.
+// @ts-check
+
+import { html, useEffect, useState } from './preact.js';
+import { get } from './api.js';
+import { Prose } from './marked.js';
+import { fail } from './notices.js';
+import { route } from './route.js';
+import { mailMoved, repositories } from './state.js';
+import { age, count, plain } from './words.js';
+
+/** The conversation of a message; one outside any is named by its worker. @param {Message} of */
+const threadOf = ({ message }) => message.thread ?? `with ${message.place.split('/')[0]}`;
+
+/** @returns {(Message & { repo: string })[] | null} */
+function useMessages() {
+  const [messages, setMessages] = useState(/** @type {(Message & { repo: string })[] | null} */ (null));
+  const moved = mailMoved.value;
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      const asked = repositories.peek().map(async ({ id: repo }) => (await get('/v1/messages', { repo })).messages.map((/** @type {Message} */ it) => ({ ...it, repo })));
+      Promise.all(asked).then((all) => setMessages(all.flat())).catch(fail);
+    }, messages === null ? 0 : 200);
+    return () => clearTimeout(timer);
+  }, [moved]);
+  return messages;
+}
+
+export function Messages() {
+  const messages = useMessages();
+  const chosen = route.value.query.get('thread');
+  const threads = Map.groupBy(messages ?? [], threadOf);
+  const shown = chosen ?? [...threads.keys()].at(-1) ?? '';
+  return html`
+    <main id="main" class=${chosen === null ? 'inbox' : 'inbox open'} aria-busy=${messages === null}>
+      <section class="waiting" aria-labelledby="threads">
+        <h1 id="threads">Messages <span class="dim">${count(messages?.length ?? 0, 'message')}</span></h1>
+        ${messages !== null && messages.length === 0 && html`<p>No message yet.</p>`}
+        <ul>
+          ${[...threads].reverse().map(([name, all]) => html`
+            <li key=${name}><a href=${`/?screen=messages&thread=${encodeURIComponent(name)}`} aria-current=${name === shown ? 'true' : undefined}>
+              <span class="title">${plain(name)}</span> <span class="dim">${all.length} · ${age(all.at(-1)?.message.at)}</span></a></li>
+          `)}
+        </ul>
+      </section>
+      <section class="item" aria-label="The conversation">
+        <p class="back"><a href="/?screen=messages">‹ Messages</a></p>
+        ${(threads.get(shown) ?? []).map(({ message, state }) => html`
+          <article key=${message.place} class="message">
+            <h2>${message.subject ?? message.title} <span class="dim">${plain(message.from)} → ${plain(message.to)}</span></h2>
+            <p class="dim">${message.place} · ${age(message.at)} ago · <b>${state}</b></p>
+            <${Prose} text=${message.body} />
+          </article>
+        `)}
+      </section>
+    </main>
+  `;
+}

@@ -1,0 +1,83 @@
+// What waits beside briefs: a question, a failed task, a lease that is over, a report. Each with the verb
+// that ends it.
+// @ts-check
+
+import { html, useEffect, useState } from './preact.js';
+import { get, post } from './api.js';
+import { useKeys } from './keys.js';
+import { Prose } from './marked.js';
+import { fail, say } from './notices.js';
+import { toTask } from './route.js';
+import { canAct } from './state.js';
+import { act } from './verbs.js';
+import { askAgain } from './waits.js';
+import { age, plain } from './words.js';
+
+/** @typedef {import('./waits.js').Item} Item */
+/** @typedef {Exclude<Item, { kind: 'brief' }>} Other */
+
+/** @param {{ item: Other }} of */
+export function OtherItem({ item }) {
+  if (item.kind === 'report') return html`<${ReportItem} item=${item} />`;
+  if (item.kind === 'query') return html`<${QueryItem} item=${item} />`;
+  return html`<${TaskItem} item=${item} />`;
+}
+
+/** @param {{ item: Extract<Item, { kind: 'stuck' | 'failed' | 'lease' }> }} of */
+function TaskItem({ item: { kind, list, task } }) {
+  const [full, setFull] = useState(/** @type {FullTask | null} */ (null));
+  useEffect(() => {
+    get(`/v1/tasks/${encodeURIComponent(list)}/${encodeURIComponent(task.id)}`).then(setFull).catch(fail);
+  }, [task]);
+  const verb = kind === 'stuck' ? 'answer' : kind === 'failed' ? 'reopen' : 'release';
+  const key = { answer: 'A', reopen: 'o', release: 'r' }[verb];
+  const run = () => void act(verb, list, task);
+  useKeys('This item', () => [{ key, does: verb, run }], [task]);
+  const title = { stuck: 'A question', failed: 'It failed', lease: 'The lease is over' }[kind];
+  return html`
+    <h2>${title}: <a href=${toTask(list, task.id)}>#${task.id} ${plain(task.subject)}</a></h2>
+    <p class="dim">${plain(task.claim?.by ?? task.owner ?? '')} · ${age(kind === 'lease' ? task.claim?.expires_at : task.ended_at)} ago · try ${task.attempts}</p>
+    ${kind === 'lease' && html`<p>${plain(task.claim?.by ?? '')} did not renew its claim. Released, the task is ready for another worker.</p>`}
+    ${full?.result != null && kind !== 'lease' && (full.result.text === '' ? html`<p class="dim">No words were given.</p>` : html`<${Prose} text=${full.result.text} />`)}
+    <p class="decide"><button type="button" class="main" disabled=${!canAct.value} onClick=${run}>${{ answer: 'Answer…', reopen: 'Reopen', release: 'Release…' }[verb]} <kbd>${key}</kbd></button></p>
+  `;
+}
+
+/** @param {{ item: Extract<Item, { kind: 'report' }> }} of */
+function ReportItem({ item: { repo, report: { report } } }) {
+  const read = () =>
+    post(`/v1/relay/outbox/${encodeURIComponent(report.worker)}/${report.seq}/read`, {}, { repo })
+      .then(() => say('Marked as read.'))
+      .catch(fail)
+      .finally(askAgain);
+  useKeys('This report', () => [{ key: 'y', does: 'mark as read', run: () => void read() }], [report.seq]);
+  return html`
+    <h2>Report of ${report.worker}${report.ticket !== null && ` · #${report.ticket}`}</h2>
+    <p class="dim">${report.kind} · number ${report.seq} · ${age(report.produced_at)} ago</p>
+    <${Prose} text=${report.body} />
+    ${report.next_action !== null && html`<p>Next, it thinks: ${plain(report.next_action)}</p>`}
+    <p class="decide"><button type="button" class="main" disabled=${!canAct.value} onClick=${read}>Read <kbd>y</kbd></button></p>
+  `;
+}
+
+/** @param {{ item: Extract<Item, { kind: 'query' }> }} of */
+function QueryItem({ item: { repo, message } }) {
+  const [text, setText] = useState('');
+  /** @param {SubmitEvent} event */
+  const send = (event) => {
+    event.preventDefault();
+    post('/v1/messages', { subject: 'REPLY', re: message.place, body: text, ratify: true }, { repo })
+      .then(() => say('Answered.'))
+      .catch(fail)
+      .finally(askAgain);
+  };
+  return html`
+    <h2>${plain(message.from)} asks</h2>
+    <p class="dim">${message.place} · ${age(message.at)} ago${message.thread !== null && ` · ${plain(message.thread)}`}</p>
+    <${Prose} text=${message.body} />
+    <form onSubmit=${send}>
+      <label><span>Answer</span><textarea rows="5" required value=${text} onInput=${(/** @type {Event} */ event) => setText(/** @type {HTMLTextAreaElement} */ (event.target).value)}></textarea></label>
+      <p class="decide"><button class="main" disabled=${!canAct.value}>Answer</button></p>
+    </form>
+  `;
+}

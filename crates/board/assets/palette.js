@@ -1,0 +1,131 @@
+// The palette: every action, task and worker by name. `>` verbs, `#` tasks, `@` workers.
+// @ts-check
+
+import { html, signal, useEffect, useRef, useState } from './preact.js';
+import { current } from './card.js';
+import { tables } from './keys.js';
+import { go, list, route, to, toTask } from './route.js';
+import { lists, repositories, taskOf } from './state.js';
+import { act, add, undo, verbsOf, VERBS } from './verbs.js';
+import { plain, STATES } from './words.js';
+
+/** @typedef {{ sign: string, text: string, key: string, run: () => void }} Entry */
+
+/** @type {import('./preact.js').Signal<string | null>} */
+const opened = signal(null);
+/** So many are shown. */
+const MOST = 30;
+
+/** @param {string} text */
+export function openPalette(text) {
+  opened.value = text;
+}
+
+/** How well the letters of a search lie in a text, in their order; a negative number is no match. @param {string} text @param {string} sought */
+function rank(text, sought) {
+  const where = text.toLowerCase();
+  const whole = where.indexOf(sought);
+  if (whole >= 0) return whole;
+  let at = -1;
+  for (const letter of sought) {
+    at = where.indexOf(letter, at + 1);
+    if (at < 0) return -1;
+  }
+  return 1000 + at;
+}
+
+/** @returns {Entry[]} */
+function verbs() {
+  const name = list.peek();
+  const id = route.peek().task ?? current.peek();
+  const task = id === null ? undefined : taskOf(name, id);
+  const ofTask = name === null || task === undefined ? [] : verbsOf(task).map((verb) => ({ sign: '>', text: `${VERBS[verb].label} #${task.id} ${plain(task.subject)}`, key: VERBS[verb].key, run: () => void act(verb, name, task) }));
+  const ofKeys = tables.peek().flatMap(({ title, keys }) =>
+    keys.map(({ key, shown, does, run }) => ({ sign: '>', text: `${title}: ${does}`, key: shown ?? key, run: () => run(new KeyboardEvent('keydown')) })),
+  );
+  const own = name === null ? [] : [
+    { sign: '>', text: 'New task', key: 'c', run: () => void add(name) },
+    { sign: '>', text: 'Undo my last change', key: 'u', run: () => void undo() },
+  ];
+  return [...ofTask, ...own, ...ofKeys];
+}
+
+/** @returns {Entry[]} */
+function tasks() {
+  const name = list.peek() ?? '';
+  const all = [...(lists.get(name)?.tasks.values() ?? [])].map((it) => it.peek());
+  return all.map((task) => ({ sign: STATES[task.state].sign, text: `#${task.id} ${plain(task.subject)}`, key: '', run: () => go(toTask(name, task.id)) }));
+}
+
+/** @returns {Entry[]} */
+const workers = () =>
+  repositories.peek().flatMap(({ workers: all }) => all.map(({ id }) => ({ sign: '@', text: `@${id}`, key: '', run: () => go(`${to('fleet')}#${encodeURIComponent(id)}`) })));
+
+/** @param {string} text */
+function found(text) {
+  const kind = text[0] ?? '';
+  const of = kind === '>' ? verbs() : kind === '#' ? tasks() : kind === '@' ? workers() : [...verbs(), ...workers(), ...tasks()];
+  const sought = (kind === '>' ? text.slice(1) : text).trim().toLowerCase();
+  if (sought === '') return of.slice(0, MOST);
+  const ranked = of.map((entry) => ({ entry, rank: rank(entry.text, sought) })).filter((it) => it.rank >= 0);
+  return ranked.sort((a, b) => a.rank - b.rank).slice(0, MOST).map(({ entry }) => entry);
+}
+
+export function Palette() {
+  return opened.value === null ? null : html`<${Open} />`;
+}
+
+function Open() {
+  const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
+  const [text, setText] = useState(opened.peek() ?? '');
+  const [at, setAt] = useState(0);
+  const entries = found(text);
+  useEffect(() => {
+    dialog.current?.showModal();
+    dialog.current?.querySelector('input')?.focus();
+  }, []);
+  useEffect(() => {
+    document.getElementById(`found-${at}`)?.scrollIntoView({ block: 'nearest' });
+  }, [at]);
+  const close = () => {
+    opened.value = null;
+  };
+  /** @param {Entry | undefined} entry */
+  const run = (entry) => {
+    close();
+    entry?.run();
+  };
+  /** @param {KeyboardEvent} event */
+  const press = (event) => {
+    const by = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
+    if (by !== 0) setAt(Math.max(0, Math.min(entries.length - 1, at + by)));
+    else if (event.key === 'Enter') run(entries[at]);
+    else return;
+    event.preventDefault();
+  };
+  return html`
+    <dialog ref=${dialog} class="palette" aria-label="Palette" onClose=${close}>
+      <input
+        type="search"
+        role="combobox"
+        aria-expanded="true"
+        aria-controls="found"
+        aria-activedescendant=${entries.length > 0 ? `found-${at}` : undefined}
+        aria-label="Search: > verbs, # tasks, @ workers"
+        placeholder="> verbs   # tasks   @ workers"
+        value=${text}
+        onKeyDown=${press}
+        onInput=${(/** @type {Event} */ event) => {
+          setText(/** @type {HTMLInputElement} */ (event.target).value);
+          setAt(0);
+        }}
+      />
+      <ul id="found" role="listbox" aria-label="Found">
+        ${entries.map(
+          (entry, n) => html`<li key=${n} id=${`found-${n}`} role="option" aria-selected=${n === at} onClick=${() => run(entry)}><span class="sign">${entry.sign}</span><span class="title">${entry.text}</span>${entry.key !== '' && html`<kbd>${entry.key}</kbd>`}</li>`,
+        )}
+        ${entries.length === 0 && html`<li role="option" aria-selected="false" class="dim">Nothing is called that.</li>`}
+      </ul>
+    </dialog>
+  `;
+}

@@ -1,0 +1,89 @@
+// The address: which screen, and what is selected on it. Everything that can be shown can be linked.
+// @ts-check
+
+import { computed, signal } from './preact.js';
+import { listNames } from './state.js';
+
+/** @typedef {'board' | 'list' | 'inbox' | 'fleet' | 'run' | 'messages' | 'files'} Screen */
+/** @type {Screen[]} */
+export const SCREENS = ['board', 'list', 'inbox', 'fleet', 'run', 'messages', 'files'];
+
+/** The address of the page, as text. */
+export const address = signal(location.pathname + location.search);
+
+/** What the address means. */
+export const route = computed(() => {
+  const url = new URL(address.value, location.origin);
+  const path = url.pathname.split('/').filter((it) => it !== '').map(decodeURIComponent);
+  const query = url.searchParams;
+  const named = /** @type {Screen} */ (query.get('screen') ?? '');
+  const screen = SCREENS.includes(named) ? named : null;
+  const [kind, first, second, third] = path;
+  return {
+    screen: kind === 'inbox' ? 'inbox' : kind === 'runs' ? 'run' : screen ?? (kind === 'lists' ? 'board' : null),
+    list: kind === 'lists' ? first ?? null : query.get('list'),
+    task: kind === 'lists' && second === 'tasks' ? third ?? null : null,
+    brief: kind === 'inbox' && second !== undefined ? { worker: first ?? '', seq: second } : null,
+    session: kind === 'runs' ? first ?? null : null,
+    repo: query.get('repo'),
+    query,
+  };
+});
+
+/** The list on the screen: the address's, else the first by name. */
+export const list = computed(() => route.value.list ?? listNames.value[0] ?? null);
+
+/** @param {string} to @param {boolean} [isSame] replaces the entry of the history */
+export function go(to, isSame = false) {
+  if (to === address.peek()) return;
+  if (isSame) history.replaceState(null, '', to);
+  else history.pushState(null, '', to);
+  address.value = to;
+}
+
+/** The address with these parts of its query; an empty one is left out. @param {Record<string, string>} parts */
+export function withParts(parts) {
+  const url = new URL(address.value, location.origin);
+  for (const [name, value] of Object.entries(parts)) {
+    if (value === '') url.searchParams.delete(name);
+    else url.searchParams.set(name, value);
+  }
+  return url.pathname + url.search;
+}
+
+/** The address of a screen. @param {Screen} screen */
+export function to(screen) {
+  const here = list.value;
+  if (screen === 'board' && here !== null) return `/lists/${encodeURIComponent(here)}`;
+  if (screen === 'list' && here !== null) return `/lists/${encodeURIComponent(here)}?screen=list`;
+  const query = new URLSearchParams({ screen });
+  if (here !== null) query.set('list', here);
+  return `/?${query}`;
+}
+
+/** The address of a task, with the board's filter kept. @param {string} of @param {string} id */
+export function toTask(of, id) {
+  return `/lists/${encodeURIComponent(of)}/tasks/${encodeURIComponent(id)}${kept(of)}`;
+}
+
+/** The address of the screen below a task. @param {string} of */
+export const toList = (of) => `/lists/${encodeURIComponent(of)}${kept(of)}`;
+
+/** @param {string} of */
+function kept(of) {
+  const { query, list: here } = route.value;
+  return here === of && query.size > 0 ? `?${query}` : '';
+}
+
+addEventListener('popstate', () => {
+  address.value = location.pathname + location.search;
+});
+
+// Links of this page change the address without loading it.
+document.addEventListener('click', (event) => {
+  const plain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
+  const link = event.target instanceof Element ? event.target.closest('a') : null;
+  if (!plain || link === null || link.origin !== location.origin || link.target !== '') return;
+  event.preventDefault();
+  go(link.pathname + link.search);
+});

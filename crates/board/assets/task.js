@@ -1,0 +1,107 @@
+// A task in full: a panel beside the board, a page on a narrow screen.
+//
+// Its words are asked for when it is opened, and again when the stream says that it changed.
+// @ts-check
+
+import { html, useEffect, useState } from './preact.js';
+import { get, Refusal } from './api.js';
+import { useKeys } from './keys.js';
+import { Marked, Prose } from './marked.js';
+import { go, route, toList, toTask } from './route.js';
+import { canAct, repositoryOf, taskOf } from './state.js';
+import { act, verbsOf, VERBS } from './verbs.js';
+import { age, left, moment, plain, PRIORITY, STATES } from './words.js';
+
+/** @param {{ list: string, ids: string[], title: string }} of */
+function Links({ list, ids, title }) {
+  if (ids.length === 0) return null;
+  return html`
+    <h3>${title}</h3>
+    <ul class="links">
+      ${ids.map((id) => {
+        const task = taskOf(list, id);
+        if (task === undefined) return html`<li key=${id} class="dim">#${id} is not in this list</li>`;
+        return html`<li key=${id}><span class=${`sign ${task.state}`} role="img" aria-label=${STATES[task.state].word}>${STATES[task.state].sign}</span> <a href=${toTask(list, id)}>#${id} ${plain(task.subject)}</a></li>`;
+      })}
+    </ul>
+  `;
+}
+
+/** A value of the metadata, readable at any depth. @param {{ value: unknown }} of @returns {unknown} */
+function Value({ value }) {
+  if (Array.isArray(value)) return html`<ul>${value.map((it, n) => html`<li key=${n}><${Value} value=${it} /></li>`)}</ul>`;
+  if (value !== null && typeof value === 'object') {
+    return html`<dl>${Object.entries(value).map(([name, it]) => html`<div key=${name}><dt>${plain(name)}</dt><dd><${Value} value=${it} /></dd></div>`)}</dl>`;
+  }
+  return html`<${Marked} text=${String(value)} />`;
+}
+
+/** @param {{ n: { at: string, kind: string, actor: string } }} of */
+const Happened = ({ n }) => html`<li><time datetime=${n.at}>${moment(n.at)}</time> ${n.kind.replace(/^task\./, '').replaceAll('_', ' ')} <span class="dim">by ${plain(n.actor)}</span></li>`;
+
+export function TaskPage() {
+  const { list, task: id } = route.value;
+  if (list === null || id === null) return null;
+  const task = taskOf(list, id);
+  const [full, setFull] = useState(/** @type {FullTask | null} */ (null));
+  const [fault, setFault] = useState('');
+  const close = () => go(toList(list));
+  useEffect(() => {
+    let isHere = true;
+    get(`/v1/tasks/${encodeURIComponent(list)}/${encodeURIComponent(id)}`)
+      .then((now) => isHere && (setFull(now), setFault('')))
+      .catch((/** @type {Refusal} */ it) => isHere && setFault(it.message));
+    return () => {
+      isHere = false;
+    };
+  }, [list, id, task]);
+  useKeys('This task', () => [
+    { key: 'Escape', shown: 'Esc', does: 'close', run: close },
+    ...(task === undefined ? [] : verbsOf(task).map((verb) => ({ key: VERBS[verb].key, does: VERBS[verb].label, run: () => void act(verb, list, task) }))),
+  ], [list, id, task]);
+  if (task === undefined) {
+    return html`<article class="task"><p class="back"><button type="button" onClick=${close}>Close</button></p><h1>There is no task ${id}</h1><p>${fault}</p></article>`;
+  }
+  const { sign, word } = STATES[task.state];
+  const words = full?.id === id ? full : null;
+  const rest = left(task.claim?.expires_at);
+  const facts = [
+    ['Priority', task.priority === null ? null : `${PRIORITY[task.priority]} ${task.priority}`],
+    ['Group', task.group], ['Project', task.project], ['Complexity', task.complexity],
+    ['Tags', task.tags.join(', ') || null], ['Due', task.due], ['Not before', task.not_before],
+    ['Estimate', task.estimate_minutes === null ? null : `${task.estimate_minutes} min`],
+    ['Attempts', task.attempts === 0 ? null : String(task.attempts)],
+    ['Added', moment(task.added_at)], ['Ended', moment(task.ended_at)],
+  ].filter(([, value]) => value);
+  return html`
+    <article class="task" aria-labelledby="subject">
+      <p class="back"><button type="button" onClick=${close}>Close <kbd>Esc</kbd></button></p>
+      <h1 id="subject"><span class="dim">#${id}</span> ${plain(task.subject)}</h1>
+      <p><span class=${`badge ${task.state}`}><span aria-hidden="true">${sign}</span> ${word}</span>${task.state === 'pending' && !task.ready && ' blocked'}${task.claim !== null && html` ${plain(task.claim.by)} <span class="dim">since ${age(task.claim.at)} · ${rest === null ? 'lease over' : `lease ${rest}`}</span>`}</p>
+      <p class="verbs">${verbsOf(task).map((verb) => html`<button key=${verb} type="button" disabled=${!canAct.value} onClick=${() => act(verb, list, task)}>${VERBS[verb].label} <kbd>${VERBS[verb].key}</kbd></button>`)}</p>
+      ${words?.result != null && html`<section><h2>${{ stuck: 'Its question', failed: 'Why it failed', completed: 'How it ended' }[words.result.ending] ?? words.result.ending}</h2><${Prose} text=${words.result.text || 'No words were given.'} /><p class="dim">${plain(words.result.by)} · ${moment(words.result.at)}</p></section>`}
+      ${words !== null && words.description !== '' && html`<section><h2>Description</h2><${Prose} text=${words.description} /></section>`}
+      ${(task.blocked_by.length > 0 || task.blocks.length > 0) && html`<section><h2>Dependencies</h2><${Links} list=${list} ids=${task.blocked_by} title="Waits for" /><${Links} list=${list} ids=${task.blocks} title="Blocks" /></section>`}
+      ${words !== null && words.notes.length > 0 && html`<section><h2>Notes</h2><ol class="notes">${words.notes.map((it, n) => html`<li key=${n}><p class="dim">${it.kind} · ${plain(it.by ?? 'unknown')} · ${moment(it.at)}</p><${Prose} text=${it.text} /></li>`)}</ol></section>`}
+      ${words !== null && words.late.length > 0 && html`<section><h2>Late results</h2>${words.late.map((it, n) => html`<div key=${n}><p class="dim">${it.ending} · ${plain(it.by)} · ${moment(it.at)}</p><${Prose} text=${it.text} /></div>`)}</section>`}
+      ${facts.length > 0 && html`<section><h2>Facts</h2><dl class="facts">${facts.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${plain(String(value))}</dd></div>`)}</dl></section>`}
+      ${words !== null && Object.keys(words.metadata).length > 0 && html`<section><h2>Metadata</h2><${Value} value=${words.metadata} /></section>`}
+      <${History} list=${list} task=${task} />
+      ${fault !== '' && html`<p class="warn">${fault}</p>`}
+    </article>
+  `;
+}
+
+/** What happened to a task, the newest first, of the history's last lines. @param {{ list: string, task: Task }} of */
+function History({ list, task }) {
+  const [lines, setLines] = useState(/** @type {{ n: number, at: string, kind: string, actor: string }[]} */ ([]));
+  const repo = repositoryOf(list);
+  useEffect(() => {
+    if (repo === undefined) return;
+    const since = String(Math.max(0, repo.n - 500));
+    get('/v1/history', { repo: repo.id, since, limit: '0' })
+      .then(({ lines: all }) => setLines(all.filter((/** @type {{ list: string, task: string }} */ it) => it.list === list && it.task === task.id).reverse()))
+      .catch(() => setLines([]));
+  }, [list, task]);
+  return lines.length > 0 && html`<section><h2>History</h2><ol class="notes">${lines.map((n) => html`<${Happened} key=${n.n} n=${n} />`)}</ol></section>`;
+}

@@ -1,0 +1,271 @@
+// What a person does to a task: which verbs there are, what each asks first, and how it is sent.
+//
+// A move on the board is a verb, never a write of a state. The daemon decides whether it may be; the page
+// only refuses what the table of moves refuses.
+// @ts-check
+
+import { post } from './api.js';
+import { ask, choose } from './ask.js';
+import { laneOf } from './lanes.js';
+import { fail, say, toast } from './notices.js';
+import { signal } from './preact.js';
+import { canAct, repositoryOf } from './state.js';
+
+/** @typedef {import('./lanes.js').Lane} Lane */
+/** @typedef {'claim' | 'start' | 'done' | 'fail' | 'stuck' | 'release' | 'reopen' | 'cancel' | 'answer' | 'edit'} Verb */
+
+/** @type {Record<Verb, { key: string, label: string, lane: Lane | null }>} */
+export const VERBS = {
+  claim: { key: 'c', label: 'Claim as…', lane: 'claimed' },
+  start: { key: 's', label: 'Start', lane: 'running' },
+  done: { key: 'd', label: 'Done…', lane: 'done' },
+  stuck: { key: 'k', label: 'Stuck…', lane: 'needs' },
+  fail: { key: 'f', label: 'Failed…', lane: 'needs' },
+  release: { key: 'r', label: 'Release', lane: 'ready' },
+  answer: { key: 'A', label: 'Answer…', lane: 'ready' },
+  reopen: { key: 'o', label: 'Reopen', lane: 'ready' },
+  edit: { key: 'e', label: 'Edit…', lane: null },
+  cancel: { key: 'x', label: 'Cancel…', lane: 'done' },
+};
+
+/** @type {Record<TaskState, Verb[]>} */
+const OF_STATE = {
+  pending: ['claim', 'start', 'done', 'edit', 'cancel'],
+  claimed: ['start', 'done', 'stuck', 'fail', 'release', 'edit', 'cancel'],
+  in_progress: ['done', 'stuck', 'fail', 'release', 'edit', 'cancel'],
+  stuck: ['answer', 'reopen', 'edit', 'cancel'],
+  failed: ['reopen', 'edit', 'cancel'],
+  completed: ['reopen'],
+  cancelled: ['reopen'],
+};
+
+/** A verb that was sent and whose event has not come: the card is shown where it goes. */
+/** @typedef {{ lane: Lane, from: Lane, timer: number }} Pending */
+/** @type {import('./preact.js').Signal<Map<string, Pending>>} */
+export const pending = signal(new Map());
+/** What the daemon said against a verb, for the card. @type {import('./preact.js').Signal<Map<string, string>>} */
+export const faults = signal(new Map());
+/** The last change of this page, which `u` takes back. @type {import('./preact.js').Signal<{ list: string, as: string | null, text: string } | null>} */
+export const undoable = signal(null);
+/** So long a card waits for its event. */
+const PATIENCE = 5000;
+
+/** @param {string} list @param {string} id */
+export const nameOf = (list, id) => `${list}/${id}`;
+/** Why a blocked task is not handed out. @param {Task} task */
+export const waitsFor = (task) =>
+  task.waits_for.length > 0 ? `waits for ${task.waits_for.map((id) => `#${id}`).join(', ')}` : 'is not ready yet';
+
+/** @param {Task} task @returns {Verb[]} */
+export function verbsOf(task) {
+  const all = OF_STATE[task.state];
+  return laneOf(task) === 'blocked' ? all.filter((verb) => verb === 'edit' || verb === 'cancel') : all;
+}
+
+/**
+ * The verbs that bring a task to a lane, or why there is none.
+ * @param {Task} task @param {Lane} to @returns {{ verbs: Verb[], refused: string | null }}
+ */
+export function moves(task, to) {
+  const from = laneOf(task);
+  if (from === to) return { verbs: [], refused: from === 'ready' ? 'the order is that of claiming' : 'it is here' };
+  if (from === 'blocked') return { verbs: [], refused: waitsFor(task) };
+  const verbs = verbsOf(task).filter((verb) => VERBS[verb].lane === to && verb !== 'cancel');
+  if (verbs.length > 0) return { verbs, refused: null };
+  const why = {
+    ready: 'only its end can be reopened',
+    blocked: 'only its blockers block a task',
+    claimed: from === 'running' ? 'it runs already' : 'reopen it first',
+    running: 'reopen it first',
+    needs: 'nobody holds it',
+    done: 'reopen it first',
+  };
+  return { verbs, refused: why[to] };
+}
+
+/** The worker in whose name others' tasks are changed, once that is confirmed. @param {Task} task @param {string} what */
+async function inNameOf(task, what) {
+  const by = task.claim?.by;
+  if (by === undefined) return { as: null };
+  const sure = await ask({
+    title: `#${task.id} belongs to ${by}`,
+    text: `You hold no claim on it. ${what} in the name of ${by}? The history records that it was you.`,
+    confirm: `Yes, for ${by}`,
+  });
+  return sure === null ? null : { as: by };
+}
+
+/** @param {string | null} list @param {string} title */
+async function whose(list, title) {
+  const workers = (repositoryOf(list)?.workers ?? []).filter(({ status }) => status === 'active').map(({ id }) => id);
+  const given = await ask({
+    title,
+    text: 'The daemon records that you did it for this worker.',
+    fields: [{ name: 'as', label: 'For', kind: 'choice', choices: ['', ...workers] }],
+    confirm: 'Claim',
+  });
+  return given === null ? null : { as: given.as || null };
+}
+
+const TEXT = /** @type {const} */ ({ done: 'How it ended, in a line', fail: 'Why', stuck: 'The question' });
+
+/**
+ * What a verb needs to be known first: who acts, and with which words. Null where the person thought better.
+ * @param {Verb} verb @param {string} list @param {Task} task
+ * @returns {Promise<{ as: string | null, body: object } | null>}
+ */
+async function prepare(verb, list, task) {
+  const title = `#${task.id} ${task.subject}`;
+  if (verb === 'claim' || (verb === 'start' && task.claim === null)) {
+    const who = await whose(list, `${verb === 'claim' ? 'Claim' : 'Start'} #${task.id}`);
+    return who && { ...who, body: {} };
+  }
+  if (verb === 'start') {
+    const who = await inNameOf(task, 'Start it');
+    return who && { ...who, body: {} };
+  }
+  if (verb === 'done' || verb === 'fail' || verb === 'stuck') {
+    const who = await inNameOf(task, verb === 'done' ? 'Report it as done' : 'Report that');
+    if (who === null) return null;
+    const given = await ask({ title, fields: [{ name: 'text', label: TEXT[verb], isNeeded: verb === 'stuck' }], confirm: VERBS[verb].label.replace('…', '') });
+    return given && { ...who, body: { text: given.text } };
+  }
+  if (verb === 'release') {
+    const text = `${task.claim?.by ?? 'Its holder'} holds it. Release it by force?`;
+    return (await ask({ title, text, confirm: 'Release' })) && { as: null, body: { force: true } };
+  }
+  if (verb === 'answer') {
+    const given = await ask({ title, fields: [{ name: 'text', label: 'Answer', kind: 'text', isNeeded: true }], confirm: 'Answer' });
+    return given && { as: null, body: { text: given.text } };
+  }
+  if (verb === 'edit') return edit(task, title);
+  const isSure = verb === 'reopen' && task.state !== 'completed' ? {} : await ask({ title, text: verb === 'cancel' ? 'Cancel this task?' : 'It is done. Reopen it?', confirm: verb === 'cancel' ? 'Cancel the task' : 'Reopen' });
+  return isSure && { as: null, body: {} };
+}
+
+/** @param {Task} task @param {string} title */
+async function edit(task, title) {
+  const given = await ask({
+    title,
+    fields: [
+      { name: 'subject', label: 'Subject', value: task.subject, isNeeded: true },
+      { name: 'priority', label: 'Priority', kind: 'choice', choices: ['', 'critical', 'high', 'medium', 'low'], value: task.priority ?? '' },
+      { name: 'group', label: 'Group', value: task.group ?? '' },
+    ],
+    confirm: 'Save',
+  });
+  if (given === null) return null;
+  /** @type {Record<string, string>} */
+  const body = {};
+  const was = { subject: task.subject, priority: task.priority ?? '', group: task.group ?? '' };
+  for (const [name, value] of Object.entries(was)) if (given[name] !== value) body[name] = given[name] ?? '';
+  return Object.keys(body).length === 0 ? null : { as: null, body };
+}
+
+/** Asks for the rest, sends, and shows the card where it goes. @param {Verb} verb @param {string} list @param {Task} task */
+export async function act(verb, list, task) {
+  if (!canAct.peek()) return fail('Not connected: verbs are off.');
+  const given = await prepare(verb, list, task);
+  if (given === null) return;
+  const name = nameOf(list, task.id);
+  const goes = VERBS[verb].lane;
+  const from = laneOf(task);
+  setFault(name, null);
+  if (goes !== null) wait(name, from, goes, task.id);
+  try {
+    const path = `/v1/tasks/${encodeURIComponent(list)}/${encodeURIComponent(task.id)}/${verb}`;
+    await post(path, given.body, { as: given.as });
+    const text = `#${task.id}: ${VERBS[verb].label.replace('…', '').toLowerCase()}`;
+    undoable.value = verb === 'answer' ? null : { list, as: given.as, text };
+    say(text);
+  } catch (fault) {
+    settle(name);
+    setFault(name, fault instanceof Error ? fault.message : String(fault));
+    fail(fault);
+  }
+}
+
+/** @param {string} name @param {string | null} fault */
+function setFault(name, fault) {
+  const now = new Map(faults.peek());
+  if (fault === null) now.delete(name);
+  else now.set(name, fault);
+  faults.value = now;
+}
+
+/** @param {string} name @param {Lane} from @param {Lane} lane @param {string} id */
+function wait(name, from, lane, id) {
+  settle(name);
+  const timer = setTimeout(() => {
+    if (!pending.peek().has(name)) return;
+    settle(name);
+    fail(`No event came for #${id} in 5 s: it is shown where it was.`);
+  }, PATIENCE);
+  pending.value = new Map(pending.peek()).set(name, { lane, from, timer });
+}
+
+/** The event came, or the verb failed. @param {string} name */
+export function settle(name) {
+  const was = pending.peek().get(name);
+  if (was === undefined) return;
+  clearTimeout(was.timer);
+  const now = new Map(pending.peek());
+  now.delete(name);
+  pending.value = now;
+}
+
+/**
+ * The menu of a task, or of its moves to one lane; where it can be opened, that is in it too.
+ * @param {string} list @param {Task} task @param {Verb[]} [verbs] @param {() => void} [open]
+ */
+export async function menu(list, task, verbs = verbsOf(task), open) {
+  const title = `#${task.id} ${task.subject}`;
+  if (verbs.length === 1 && verbs[0] !== undefined && open === undefined) return act(verbs[0], list, task);
+  const refused = canAct.peek() ? null : 'not connected';
+  /** @type {import('./ask.js').Choice[]} */
+  const choices = verbs.map((verb) => ({ key: VERBS[verb].key, label: VERBS[verb].label, refused }));
+  if (open !== undefined) choices.unshift({ key: 'v', label: 'Open' });
+  const text = laneOf(task) === 'blocked' ? `It ${waitsFor(task)}.` : undefined;
+  const key = await choose({ title, ...(text === undefined ? {} : { text }), choices });
+  if (key === 'v') open?.();
+  const verb = verbs.find((it) => VERBS[it].key === key);
+  if (verb !== undefined) await act(verb, list, task);
+}
+
+/** Takes back the last change of this page. */
+export async function undo() {
+  const last = undoable.peek();
+  if (last === null) return toast('There is nothing of yours to take back.');
+  if (!canAct.peek()) return fail('Not connected: verbs are off.');
+  undoable.value = null;
+  try {
+    await post(`/v1/tasks/${encodeURIComponent(last.list)}/undo`, {}, { as: last.as });
+    toast(`Taken back: ${last.text}`);
+  } catch (fault) {
+    fail(fault);
+  }
+}
+
+/** @param {string} list */
+export async function add(list) {
+  if (!canAct.peek()) return fail('Not connected: verbs are off.');
+  const given = await ask({
+    title: 'New task',
+    fields: [
+      { name: 'subject', label: 'Subject', isNeeded: true },
+      { name: 'description', label: 'Description', kind: 'text' },
+      { name: 'priority', label: 'Priority', kind: 'choice', choices: ['', 'critical', 'high', 'medium', 'low'] },
+      { name: 'group', label: 'Group' },
+    ],
+    confirm: 'Add',
+  });
+  if (given === null) return;
+  const body = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
+  try {
+    const task = await post('/v1/tasks', body, { list });
+    undoable.value = { list, as: null, text: `#${task.id}: added` };
+    toast(`Added #${task.id}`);
+  } catch (fault) {
+    fail(fault);
+  }
+}

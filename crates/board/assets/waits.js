@@ -1,0 +1,98 @@
+// What waits for the person: briefs, questions, failed tasks, leases that ran out, unread reports.
+//
+// Briefs and reports are asked for again once mail has settled; the rest is in the tasks as they are told.
+// @ts-check
+
+import { computed, effect, signal } from './preact.js';
+import { get } from './api.js';
+import { canAct, keepOrder, listNames, lists, mailMoved, repositories } from './state.js';
+import { fail, say } from './notices.js';
+import { now } from './words.js';
+
+/**
+ * @typedef {{ id: string, repo: string, at: string | null } & (
+ *   | { kind: 'brief', brief: Brief }
+ *   | { kind: 'report', report: Report }
+ *   | { kind: 'query', message: Message['message'] }
+ *   | { kind: 'stuck' | 'failed' | 'lease', list: string, task: Task })} Item
+ */
+
+/** So long after the last transition it is asked again. */
+const SETTLED = 200;
+
+/** @type {import('./preact.js').Signal<Item[]>} */
+const mail = signal([]);
+/** Tasks that need the person, by list and id. @type {import('./preact.js').Signal<Map<string, Item>>} */
+const tasks = signal(new Map());
+/** Whether what waits is known. */
+export const isKnown = signal(false);
+
+/** All that waits, the oldest first. */
+export const waiting = computed(() =>
+  [...mail.value, ...tasks.value.values()].filter(isDue).sort((a, b) => ((a.at ?? '') < (b.at ?? '') ? -1 : 1)),
+);
+
+/** A claim waits only once its lease is over. @param {Item} it */
+const isDue = (it) => it.kind !== 'lease' || Date.parse(it.task.claim?.expires_at ?? '') < now.value;
+
+/** @param {string} repo @param {string} list @param {Task} task @returns {Item | null} */
+function ofTask(repo, list, task) {
+  const id = `${list}/${task.id}`;
+  if (task.state === 'stuck' || task.state === 'failed') return { id, repo, at: task.ended_at, kind: task.state, list, task };
+  const ends = task.claim?.expires_at ?? null;
+  return ends === null ? null : { id, repo, at: ends, kind: 'lease', list, task };
+}
+
+/** @param {string} list @param {Task[]} changed @param {string[]} removed */
+function look(list, changed, removed) {
+  const next = new Map(tasks.peek());
+  let differs = false;
+  for (const task of changed) {
+    const item = ofTask(lists.get(list)?.repo ?? '', list, task);
+    differs ||= item !== null || next.has(`${list}/${task.id}`);
+    if (item === null) next.delete(`${list}/${task.id}`);
+    else next.set(item.id, item);
+  }
+  for (const id of removed) differs = next.delete(`${list}/${id}`) || differs;
+  if (differs) tasks.value = next;
+}
+keepOrder(look);
+
+async function ask() {
+  const asked = repositories.peek().map(async ({ id: repo }) => {
+    const [{ briefs }, { reports }, { messages }] = await Promise.all([
+      get('/v1/relay/inbox', { repo }),
+      get('/v1/relay/outbox', { repo, unread: 'true' }),
+      get('/v1/messages/open', { repo }),
+    ]);
+    /** @type {Item[]} */
+    const items = briefs.map((/** @type {Brief} */ brief) => ({ id: `${repo}/${brief.brief.worker}/inbox/${brief.brief.seq}`, repo, at: brief.brief.submitted_at, kind: 'brief', brief }));
+    const queries = messages.filter((/** @type {Message} */ it) => (it.message.subject === 'QUERY' || it.message.subject === 'STUCK') && it.message.place.includes('/outbox/'));
+    const places = new Set(queries.map((/** @type {Message} */ it) => it.message.place));
+    for (const { message } of queries) items.push({ id: `${repo}/${message.place}`, repo, at: message.at, kind: 'query', message });
+    for (const report of reports) {
+      const place = `${report.report.worker}/outbox/${report.report.seq}`;
+      if (!places.has(place)) items.push({ id: `${repo}/${place}`, repo, at: report.report.produced_at, kind: 'report', report });
+    }
+    return items;
+  });
+  const were = new Set(mail.peek().map(({ id }) => id));
+  const items = (await Promise.all(asked)).flat();
+  const isFirst = !isKnown.peek();
+  mail.value = items;
+  const fresh = items.filter(({ id }) => !were.has(id)).length;
+  if (!isFirst && fresh > 0) say(`${fresh} new in the Inbox.`);
+}
+
+/** Asks now; an act of the person changed it. */
+export const askAgain = () =>
+  ask().catch(fail).finally(() => {
+    isKnown.value = true;
+  });
+
+effect(() => {
+  void mailMoved.value;
+  if (!canAct.value || listNames.value.length + repositories.value.length === 0) return;
+  const timer = setTimeout(askAgain, isKnown.peek() ? SETTLED : 0);
+  return () => clearTimeout(timer);
+});

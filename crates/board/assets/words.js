@@ -1,0 +1,76 @@
+// Words and signs that the screens share: states, ages, agents' text made visible.
+// @ts-check
+
+import { signal } from './preact.js';
+
+/** The time, once in half a minute: ages follow it. */
+export const now = signal(Date.now());
+setInterval(() => {
+  now.value = Date.now();
+}, 30_000);
+
+/** @type {Record<TaskState, { sign: string, word: string }>} */
+export const STATES = {
+  pending: { sign: '○', word: 'pending' },
+  claimed: { sign: '◔', word: 'claimed' },
+  in_progress: { sign: '◐', word: 'running' },
+  completed: { sign: '✓', word: 'done' },
+  failed: { sign: '✗', word: 'failed' },
+  stuck: { sign: '▲', word: 'stuck' },
+  cancelled: { sign: '⊘', word: 'cancelled' },
+};
+
+/** @type {Record<string, string>} */
+export const PRIORITY = { critical: '!!!', high: '!!', medium: '', low: '↓' };
+
+/** A span of time in words. @param {number} ms */
+export function span(ms) {
+  const minutes = Math.floor(Math.abs(ms) / 60_000);
+  if (minutes < 60) return `${minutes} m`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`;
+}
+
+/** How long ago. @param {string | null | undefined} at */
+export const age = (at) => (at == null ? '' : span(now.value - Date.parse(at)));
+/** How long until then; null once it is over. @param {string | null | undefined} at */
+export const left = (at) => (at == null || Date.parse(at) < now.value ? null : span(Date.parse(at) - now.value));
+/** @param {number} at */
+export const clock = (at) => new Date(at).toLocaleTimeString();
+/** @param {string | null | undefined} at */
+export const moment = (at) => (at == null ? '' : new Date(at).toLocaleString());
+/** @param {number} n @param {string} one @param {string} [more] */
+export const count = (n, one, more = `${one}s`) => `${n} ${n === 1 ? one : more}`;
+
+/** Characters that are not seen, or change how others are seen: C0 but LF, DEL, C1, bidi, zero width. */
+const HIDDEN = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
+
+/** The name of a hidden character. @param {string} it */
+function nameOf(it) {
+  const code = it.codePointAt(0) ?? 0;
+  if (code === 9) return '⇥';
+  if (code < 32) return String.fromCodePoint(0x2400 + code);
+  if (code === 127) return '␡';
+  return `‹U+${code.toString(16).toUpperCase().padStart(4, '0')}›`;
+}
+
+/** A text on one line, with what is hidden made visible. @param {string} text */
+export const plain = (text) => text.replace(/\n/g, ' ').replace(HIDDEN, nameOf);
+
+/**
+ * A text as parts: what is read as it is, and marks for what is hidden.
+ * @param {string} text @returns {{ text: string, isMark: boolean }[]}
+ */
+export function parts(text) {
+  const found = [];
+  let last = 0;
+  const all = [...text.matchAll(HIDDEN), ...text.matchAll(/ +(?=\n|$)/g)].sort((a, b) => a.index - b.index);
+  for (const { 0: it, index } of all) {
+    if (index > last) found.push({ text: text.slice(last, index), isMark: false });
+    const mark = it.startsWith(' ') ? '·'.repeat(it.length) : nameOf(it);
+    found.push({ text: it === '\t' ? `${mark}\t` : mark, isMark: true });
+    last = index + it.length;
+  }
+  if (last < text.length) found.push({ text: text.slice(last), isMark: false });
+  return found;
+}

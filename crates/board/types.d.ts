@@ -1,0 +1,118 @@
+// The shapes of the daemon's answers, as far as the board reads them. /v1/openapi.json is normative.
+
+type TaskState =
+  | 'pending' | 'claimed' | 'in_progress' | 'completed' | 'failed' | 'stuck' | 'cancelled';
+
+interface Claim { by: string; at: string; expires_at: string | null; session: string | null }
+
+interface Task {
+  id: string;
+  subject: string;
+  state: TaskState;
+  owner: string | null;
+  claim: Claim | null;
+  blocks: string[];
+  blocked_by: string[];
+  priority: 'critical' | 'high' | 'medium' | 'low' | null;
+  group: string | null;
+  project: string | null;
+  tags: string[];
+  due: string | null;
+  not_before: string | null;
+  parent: string | null;
+  complexity: string | null;
+  estimate_minutes: number | null;
+  attempts: number;
+  ready: boolean;
+  waits_for: string[];
+  key: string;
+  added_at: string | null;
+  ended_at: string | null;
+}
+
+interface FullTask extends Task {
+  description: string;
+  notes: { kind: 'note' | 'answer'; by: string | null; at: string | null; text: string }[];
+  metadata: Record<string, unknown>;
+  provenance: { origin: string; by: string | null; at: string | null } | null;
+  result: Ending | null;
+  late: Ending[];
+  tracked_seconds: number;
+}
+interface Ending { ending: string; text: string; by: string; at: string; token: number | null }
+
+interface Worker {
+  id: string;
+  agent: string | null;
+  capabilities: string[];
+  last_seen: string;
+  pid: number | null;
+  tmux: string | null;
+  worktree: string | null;
+  status: 'active' | 'retired';
+  liveness: 'heartbeat' | 'process' | 'silent';
+  to_decide: number;
+  withheld: number;
+  to_read: number;
+  reports: number;
+  next?: { seq: number; summary: string } | null;
+}
+
+interface Repository {
+  id: string;
+  name: string;
+  n: number;
+  workers: Worker[];
+  lists: { list: string; tasks: Task[] }[];
+}
+
+interface ListChange { repo: string; list: string; tasks: Task[]; removed: string[] }
+
+interface Brief {
+  brief: {
+    worker: string;
+    seq: number;
+    kind: string;
+    ticket: string | null;
+    summary: string;
+    controller: string;
+    submitted_at: string;
+    expires_at: string | null;
+    in_reply_to: number | null;
+  };
+  body: string;
+  stage: string;
+  decision: string | null;
+  envelope: string;
+  withheld: { why: string; told: string; settle_with: string } | null;
+  unproposed: boolean;
+}
+
+interface Report {
+  report: {
+    worker: string;
+    seq: number;
+    kind: string;
+    ticket: string | null;
+    body: string;
+    next_action: string | null;
+    produced_at: string;
+  };
+  read: boolean;
+}
+
+interface Message {
+  message: {
+    place: string;
+    subject: string | null;
+    title: string;
+    from: string;
+    to: string;
+    thread: string | null;
+    answers: string | null;
+    at: string;
+    body: string;
+  };
+  state: string;
+  next?: string;
+}
