@@ -191,7 +191,9 @@ mod tests {
         let said = include_str!("../vendor/README.md");
         for file in VENDOR {
             let hash = Sha256::digest(file.text);
-            let hash = hash.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
+            let hash = hash
+                .iter()
+                .fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
             assert!(said.contains(&hash), "{}: {hash}", file.name);
         }
     }
@@ -199,6 +201,6 @@ mod tests {
     #[test]
     fn our_own_files_are_no_larger_than_they_may_be() {
         let bytes: usize = APP.iter().chain([&INDEX]).map(|it| it.text.len()).sum();
-        assert!(bytes <= 120 * 1024, "{bytes}");
+        assert!(bytes <= 176 * 1024, "{bytes}");
     }
 }
