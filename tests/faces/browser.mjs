@@ -1,0 +1,78 @@
+// A real Chromium for the tests of the faces.
+//
+// Owns the browser's process, its windows, and what goes wrong in them: errors of scripts and of the
+// console, and every violation of the page's policy, that of Trusted Types included. Its modules lie in
+// target/faces/node_modules, or where FLAGPOST_TEST_MODULES says; FLAGPOST_TEST_CHROMIUM names the program.
+
+import { createRequire } from 'node:module';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { PATIENCE, ROOT } from './world.mjs';
+
+const MODULES = process.env.FLAGPOST_TEST_MODULES || join(ROOT, 'target/faces/node_modules');
+/** Loads a module that `./check` has installed. */
+export const installed = createRequire(join(MODULES, 'faces.cjs'));
+
+/** The sizes in which the screens are tried, and the colours. */
+export const SIZES = { wide: { width: 1280, height: 800 }, narrow: { width: 390, height: 844 } };
+export const SCHEMES = ['light', 'dark'];
+
+function chromium() {
+  const named = process.env.FLAGPOST_TEST_CHROMIUM;
+  if (named) return named;
+  const dirs = (process.env.PATH ?? '').split(delimiter);
+  const found = dirs.map((dir) => join(dir, 'chromium-headless-shell')).find((path) => {
+    try {
+      accessSync(path, constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+  if (found === undefined) throw new Error('chromium-headless-shell is not installed (./check installs it)');
+  return found;
+}
+
+/** A browser of the test's own, which ends with the test. `args` are Chromium's. */
+export async function open(t, args = []) {
+  const browser = await installed('playwright-core').chromium.launch({
+    executablePath: chromium(),
+    timeout: PATIENCE * 2,
+    // It shows only what the tests themselves wrote, and starts where there are no namespaces.
+    chromiumSandbox: false,
+    args: ['--disable-dev-shm-usage', '--no-proxy-server', ...args],
+  });
+  t.after(() => browser.close());
+  return browser;
+}
+
+/** A window with cookies and storage of its own. Each of its pages has `faults`, and tells what it heard. */
+export async function visit(t, browser, { size = SIZES.wide, scheme = 'light', ...more } = {}) {
+  const context = await browser.newContext({ viewport: size, colorScheme: scheme, ...more });
+  t.after(() => context.close());
+  context.setDefaultTimeout(PATIENCE);
+  await context.exposeBinding('faultOfPolicy', ({ page }, fault) => page.faults?.push(fault));
+  await context.addInitScript(() => {
+    document.addEventListener('securitypolicyviolation', (event) => {
+      globalThis.faultOfPolicy(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`);
+    });
+  });
+  context.on('page', watch);
+  return context;
+}
+
+function watch(page) {
+  page.faults = [];
+  page.on('pageerror', (error) => page.faults.push(`script: ${error.message}`));
+  page.on('console', (message) => {
+    if (message.type() === 'error') page.faults.push(`console: ${message.text()}`);
+  });
+}
+
+/** Follows a link, and waits until the page that it signs in to is there. */
+export async function signIn(context, world) {
+  const page = await context.newPage();
+  await page.goto(await world.link());
+  await page.waitForURL(`${world.daemon.http}/`);
+  return page;
+}
