@@ -7,6 +7,7 @@
 import { createRequire } from 'node:module';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { lend } from './assets.mjs';
 import { PATIENCE, ROOT } from './world.mjs';
 
 const MODULES = process.env.FLAGPOST_TEST_MODULES || join(ROOT, 'target/faces/node_modules');
@@ -71,6 +72,7 @@ function watch(page) {
 
 /** Follows a link, and waits until the page that it signs in to is there. */
 export async function signIn(context, world) {
+  await lend(context, world.daemon.http);
   const page = await context.newPage();
   await page.goto(await world.link());
   await page.waitForURL(`${world.daemon.http}/`);

@@ -103,6 +103,40 @@ test('a cookie that another port puts beside ours shuts nobody out', async (t) =
   assert.equal(await status(page), 200);
 });
 
+test('a page of another port is not lent the key', async (t) => {
+  const context = await visit(t, browser);
+  const own = await signIn(context, world);
+  const asks = () =>
+    new Promise((resolve) => {
+      const channel = new BroadcastChannel('flagpost-key');
+      channel.onmessage = ({ data }) => resolve(data);
+      channel.postMessage('who has it?');
+      setTimeout(() => resolve(null), 1000);
+    });
+  const foreign = await elsewhere(t, { '/': 'hello' });
+  const page = await context.newPage();
+  await page.goto(foreign.http);
+  assert.equal(await page.evaluate(asks), null);
+  const second = await context.newPage();
+  await second.goto(`${http}/login/x`);
+  assert.deepEqual(await second.evaluate(asks), { key: await key(own) }, 'our own is');
+});
+
+test('whoever opens our page in a window has no hold on it', async (t) => {
+  const foreign = await elsewhere(t, { '/': '<title>elsewhere</title>' });
+  const context = await visit(t, browser);
+  const page = await context.newPage();
+  await page.goto(foreign.http);
+  const opened = context.waitForEvent('page');
+  await page.evaluate((link) => {
+    globalThis.ours = open(link);
+  }, await world.link());
+  const ours = await opened;
+  await ours.waitForURL(`${http}/`);
+  await until('it is cut loose', () => page.evaluate(() => globalThis.ours.closed));
+  assert.equal(await ours.evaluate(() => opener), null);
+});
+
 test('the token is in no response, cookie, address or storage', async (t) => {
   const context = await visit(t, browser);
   const heard = [];
@@ -157,7 +191,7 @@ test('a page of another origin reads nothing and does nothing', async (t) => {
   });
   for (const origin of [foreign.http, foreign.localhost]) {
     const context = await visit(t, browser);
-    await signIn(context, world);
+    const own = await signIn(context, world);
     const page = await context.newPage();
     const statuses = new Map();
     page.on('response', (it) => it.url().startsWith(http) && statuses.set(`${it.request().method()} ${it.url()}`, it.status()));
@@ -180,7 +214,8 @@ test('a page of another origin reads nothing and does nothing', async (t) => {
     await until('those that a page can hear of were answered', () => statuses.size >= 4);
     const wrong = [...statuses].filter(([, status]) => status !== 403);
     assert.deepEqual(wrong, [], origin);
-    assert.equal(await page.evaluate(() => document.styleSheets.length), 0, 'no style of ours is lent');
+    const scheme = (page) => page.evaluate(() => getComputedStyle(document.documentElement).colorScheme);
+    assert.deepEqual([await scheme(own), await scheme(page)], ['light dark', 'normal'], 'no style of ours is lent');
     assert.equal(page.frame('frame').url() === `${http}/`, false, 'no frame shows our page');
   }
   const { briefs } = (await world.get('/v1/relay/inbox')).json;
