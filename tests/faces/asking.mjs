@@ -32,14 +32,15 @@ export function ask({ body, headers = {}, ...where }) {
   });
 }
 
-/** A stream of events that is listened to: what has come so far. `close` ends it. */
+/** A stream of events that is listened to: what has come so far, and whether it has ended. `close` ends it. */
 export function listen({ headers = {}, ...where }) {
   return new Promise((resolve, reject) => {
     const asked = request({ ...where, agent: false, headers }, (answer) => {
-      const stream = { status: answer.statusCode, headers: answer.headers, text: '', close: () => asked.destroy() };
+      const stream = { status: answer.statusCode, headers: answer.headers, text: '', ended: false, close: () => asked.destroy() };
       answer.setEncoding('utf8');
       answer.on('data', (part) => (stream.text += part));
       answer.on('error', () => {});
+      answer.on('close', () => (stream.ended = true));
       resolve(stream);
     });
     asked.setTimeout(PATIENCE * 6, () => asked.destroy(new Error(`a silent stream: ${where.path}`)));

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, test } from 'node:test';
+import { listen } from './asking.mjs';
 import { open, signIn, visit } from './browser.mjs';
 import { elsewhere } from './elsewhere.mjs';
 import { until, World } from './world.mjs';
@@ -108,6 +109,49 @@ test('a link without its key, or with another, signs nobody in', async (t) => {
   // Neither is used up by that.
   await page.goto(link);
   await page.waitForURL(`${world.daemon.http}/`);
+});
+
+test('flagpost board prints a link that signs in', async (t) => {
+  const printed = (await world.flagpost('board', '--print')).trim();
+  const { schema, url } = JSON.parse(await world.flagpost('board', '--json'));
+  assert.equal(schema, 'flagpost.board/1');
+  for (const link of [printed, url]) {
+    const page = await (await visit(t, browser)).newPage();
+    await page.goto(link);
+    await page.waitForURL(`${world.daemon.http}/`);
+    assert.equal(await status(page), 200);
+  }
+});
+
+test('flagpost board --sign-out ends every session, and their pages say how to come back', async (t) => {
+  const pages = [await signIn(await visit(t, browser), world), await signIn(await visit(t, browser), world)];
+  for (const page of pages) assert.equal(await status(page), 200);
+  await world.flagpost('board', '--sign-out');
+  for (const page of pages) {
+    assert.equal(await status(page), 401);
+    await page.getByText('flagpost board').first().waitFor();
+    assert.equal((await page.goto(`${world.daemon.http}/`)).status(), 401);
+  }
+});
+
+test('a stream ends with its session', async (t) => {
+  const context = await visit(t, browser);
+  const page = await signIn(context, world);
+  const [{ name, value }] = await context.cookies();
+  const stream = await listen({
+    host: '127.0.0.1',
+    port: world.daemon.port,
+    path: '/v1/events',
+    headers: {
+      host: `127.0.0.1:${world.daemon.port}`,
+      cookie: `${name}=${value}`,
+      'flagpost-key': await page.evaluate(() => sessionStorage.getItem('flagpost-key')),
+    },
+  });
+  t.after(stream.close);
+  await until('the stream tells the state', () => stream.text.includes('daemon.resync'));
+  await world.flagpost('board', '--sign-out');
+  await until('the stream has ended', () => stream.ended);
 });
 
 test('a second tab gets the key from the first', async (t) => {
