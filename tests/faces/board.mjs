@@ -1,0 +1,32 @@
+// The board as a test sees it: its columns and cards, and what is said aloud.
+
+import { signIn } from './browser.mjs';
+
+/** A column of the board: ready, claimed, running, needs, done. */
+export const column = (page, lane) => page.locator(`section[data-lane="${lane}"]`);
+/** The card of a task, in this column where one is named. */
+export const card = (page, id, lane) => (lane === undefined ? page : column(page, lane)).locator(`a[data-id="${id}"]`);
+/** What a screen reader is told. */
+export const aloud = (page, text) => page.locator('[aria-live]').filter({ hasText: text });
+
+/** Signs in, and waits until the board of the list is there and live. */
+export async function openBoard(context, world, path = '/lists/web') {
+  const page = await signIn(context, world);
+  await page.goto(`${world.daemon.http}${path}`);
+  await page.locator('a[data-id]').first().waitFor();
+  return page;
+}
+
+/** The state of a task, as the daemon tells it. */
+export const stateOf = async (world, id) => (await world.get(`/v1/tasks/web/${id}`)).json.state;
+
+/** Drags a card with the pointer to a column; it is held there until `release`. */
+export async function drag(page, id, lane) {
+  const from = await card(page, id).boundingBox();
+  const to = await column(page, lane).boundingBox();
+  await page.mouse.move(from.x + from.width / 2, from.y + from.height / 2);
+  await page.mouse.down();
+  await page.mouse.move(from.x + from.width / 2 + 12, from.y + from.height / 2, { steps: 2 });
+  await page.mouse.move(to.x + to.width / 2, to.y + to.height / 2, { steps: 8 });
+  return { release: () => page.mouse.up() };
+}

@@ -1,0 +1,181 @@
+// What a person does on the board: a card is moved by pointer, by keys and by menu, each move is a verb, and
+// what others do meanwhile appears.
+
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { aloud, card, column, drag, openBoard, stateOf } from './board.mjs';
+import { open, visit } from './browser.mjs';
+import { until, World } from './world.mjs';
+
+const browser = await open({ after });
+
+/** A board of seven tasks in each column's state, and a worker. */
+async function board(t, path) {
+  const world = await World.make(t);
+  await world.feed(
+    ['Write the parser', 'Test the parser (after: 1)', 'Write the printer', 'Write the docs', 'Ask for the API', 'Name it', 'Ship it']
+      .map((subject) => `- [ ] ${subject}\n`).join(''),
+    'import', '-', '--from', 'markdown',
+  );
+  await world.flagpost('worker', 'add', 'W1');
+  await world.flagpost('claim', '4', '--as', 'W1');
+  await world.flagpost('claim', '5', '--as', 'W1');
+  await world.flagpost('stuck', '5', 'Which API?', '--as', 'W1');
+  await world.flagpost('done', '6', '-y');
+  await world.up();
+  const page = await openBoard(await visit(t, browser), world, path);
+  return { world, page };
+}
+
+/** Answers the question in the dialog. */
+async function answer(page, button, fields = {}) {
+  const dialog = page.getByRole('dialog');
+  for (const [label, value] of Object.entries(fields)) {
+    const field = dialog.getByLabel(label);
+    if ((await field.evaluate((it) => it.tagName)) === 'SELECT') await field.selectOption(value);
+    else await field.fill(value);
+  }
+  await dialog.getByRole('button', { name: button, exact: true }).click();
+}
+
+test('the board has each task in the column of its state', async (t) => {
+  const { page } = await board(t);
+  for (const [id, lane] of [['1', 'ready'], ['3', 'ready'], ['7', 'ready'], ['4', 'claimed'], ['5', 'needs'], ['6', 'done']]) {
+    await card(page, id, lane).waitFor();
+  }
+  assert.equal(await card(page, '2').count(), 0, 'what is blocked is folded');
+  await page.getByRole('button', { name: /Blocked 1/ }).click();
+  await card(page, '2', 'ready').waitFor();
+  assert.match(await card(page, '2').innerText(), /waits for #1/);
+  assert.deepEqual(page.faults, []);
+});
+
+test('a card is dragged to another column', async (t) => {
+  const { world, page } = await board(t);
+  const held = await drag(page, '1', 'claimed');
+  await held.release();
+  await answer(page, 'Claim', { For: 'W1' });
+  await card(page, '1', 'claimed').waitFor();
+  await until('it is claimed', async () => (await stateOf(world, '1')) === 'claimed');
+  const { claim } = (await world.get('/v1/tasks/web/1')).json;
+  assert.equal(claim.by, 'W1');
+  assert.deepEqual(page.faults, []);
+});
+
+test('a card is moved by keys', async (t) => {
+  const { world, page } = await board(t);
+  await card(page, '1').focus();
+  await page.keyboard.press('Space');
+  await aloud(page, 'Grabbed #1').waitFor();
+  for (let to = 0; to < 4; to += 1) await page.keyboard.press('ArrowRight');
+  await aloud(page, '#1 over Done').waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').waitFor();
+  await page.keyboard.type('It parses.');
+  await page.keyboard.press('Enter');
+  await card(page, '1', 'done').waitFor();
+  await until('it is done', async () => (await stateOf(world, '1')) === 'completed');
+  assert.match(JSON.stringify((await world.get('/v1/tasks/web/1')).json.result), /It parses\./);
+  assert.deepEqual(page.faults, []);
+});
+
+test('a card that was grabbed is put back with Escape', async (t) => {
+  const { world, page } = await board(t);
+  await card(page, '1').focus();
+  await page.keyboard.press('Space');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('Escape');
+  await aloud(page, 'Put back').waitFor();
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/lists\/web\/tasks\/1/);
+  assert.equal(await stateOf(world, '1'), 'pending');
+});
+
+test('a card is moved by its menu', async (t) => {
+  const { world, page } = await board(t);
+  await card(page, '1').focus();
+  await page.keyboard.press('m');
+  await page.getByRole('dialog').getByRole('button', { name: 'Start' }).click();
+  await answer(page, 'Claim', { For: 'W1' });
+  await card(page, '1', 'running').waitFor();
+  await until('it runs', async () => (await stateOf(world, '1')) === 'in_progress');
+  assert.deepEqual(page.faults, []);
+});
+
+test('a drop that cannot be is refused with its reason, and nothing is sent', async (t) => {
+  const { world, page } = await board(t);
+  const sent = [];
+  page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()));
+  await page.getByRole('button', { name: /Blocked 1/ }).click();
+  const held = await drag(page, '2', 'running');
+  await aloud(page, 'Running: refused, waits for #1').waitFor();
+  await page.getByText('⊘ waits for #1').waitFor();
+  assert.match(await column(page, 'running').getAttribute('class'), /\brefused\b/);
+  await held.release();
+  await aloud(page, 'Refused: waits for #1').waitFor();
+  assert.equal(await page.getByRole('dialog').count(), 0);
+  assert.equal(await stateOf(world, '2'), 'pending');
+  assert.deepEqual(sent, []);
+  await card(page, '2', 'ready').waitFor();
+});
+
+test('a verb that the daemon refuses springs back, and its reason is at the card', async (t) => {
+  const { world, page } = await board(t);
+  const held = await drag(page, '1', 'claimed');
+  await held.release();
+  await page.getByRole('dialog').waitFor();
+  // Somebody else is faster while the question is open.
+  await world.flagpost('claim', '1', '--as', 'W1');
+  await world.flagpost('done', '1', 'It parses.', '--as', 'W1');
+  await answer(page, 'Claim', {});
+  await page.locator('.toast.error').waitFor();
+  await card(page, '1', 'done').waitFor();
+  assert.match(await card(page, '1').locator('.fault').innerText(), /\w/);
+});
+
+test('a task that changes behind the page appears where it belongs', async (t) => {
+  const { world, page } = await board(t);
+  await world.flagpost('claim', '3', '--as', 'W1');
+  await card(page, '3', 'claimed').waitFor();
+  await world.flagpost('add', 'A new one');
+  await card(page, '8', 'ready').waitFor();
+  await world.flagpost('edit', '7', '--subject', 'Ship it today');
+  await card(page, '7', 'ready').filter({ hasText: 'Ship it today' }).waitFor();
+  await world.flagpost('done', '1', '-y');
+  await card(page, '2', 'ready').waitFor();
+  assert.deepEqual(page.faults, []);
+});
+
+test('no card moves while one is held, and all do when it is let go', async (t) => {
+  const { world, page } = await board(t);
+  const held = await drag(page, '7', 'needs');
+  await world.flagpost('claim', '1', '--as', 'W1');
+  await page.getByText('1 change', { exact: true }).waitFor();
+  assert.equal(await card(page, '1', 'ready').count(), 1);
+  await held.release();
+  await card(page, '1', 'claimed').waitFor();
+});
+
+test('u takes the last change of this page back', async (t) => {
+  const { world, page } = await board(t);
+  await card(page, '1').focus();
+  await page.keyboard.press('m');
+  await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click();
+  await answer(page, 'Done', {});
+  await card(page, '1', 'done').waitFor();
+  await page.keyboard.press('u');
+  await card(page, '1', 'ready').waitFor();
+  await until('it is pending', async () => (await stateOf(world, '1')) === 'pending');
+});
+
+test('a filter is in the address, and the address shows it again', async (t) => {
+  const { world, page } = await board(t);
+  await page.keyboard.press('/');
+  await page.keyboard.type('printer');
+  await until('the others are gone', async () => (await page.locator('a[data-id]').count()) === 1);
+  assert.match(page.url(), /[?&]q=printer/);
+  await page.reload();
+  await card(page, '3').waitFor();
+  assert.equal(await page.locator('a[data-id]').count(), 1);
+  assert.equal(await page.getByRole('searchbox').inputValue(), 'printer');
+});

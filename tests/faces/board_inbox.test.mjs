@@ -1,0 +1,144 @@
+// Decisions on briefs in the Inbox: each is about exactly the words that were on the screen.
+
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { aloud } from './board.mjs';
+import { open, signIn, visit } from './browser.mjs';
+import { until, World } from './world.mjs';
+
+const browser = await open({ after });
+
+/** Briefs that wait, and the page of the first. */
+async function inbox(t, ...bodies) {
+  const world = await World.make(t);
+  await world.flagpost('worker', 'add', 'W1');
+  for (const body of bodies) await world.brief('W1', body);
+  await world.up();
+  const context = await visit(t, browser);
+  const page = await signIn(context, world);
+  await page.goto(`${world.daemon.http}/inbox/W1/1`);
+  await page.getByRole('heading', { name: 'To W1' }).waitFor();
+  await page.getByText('── end').waitFor();
+  // A key that was meant for the item before does not act.
+  await page.waitForTimeout(400);
+  return { world, page, context };
+}
+
+const waiting = async (world) => (await world.get('/v1/relay/inbox')).json.briefs.filter((it) => it.stage === 'pending').map((it) => it.brief.seq);
+const brief = async (world, seq) => (await world.get(`/v1/relay/inbox/W1/${seq}`)).json;
+
+/** Somebody writes other words into the file of a brief. */
+function rewrite(world, seq, text) {
+  const [repo] = readdirSync(join(world.home, 'repos'));
+  world.write(join(world.home, 'repos', repo, 'workers/W1/inbox', `${String(seq).padStart(4, '0')}.brief`), text);
+}
+
+test('y lets the brief through that is shown', async (t) => {
+  const { world, page } = await inbox(t, 'Merge the seal', 'Merge the lexer');
+  await page.keyboard.press('y');
+  await until('the first is decided', async () => (await waiting(world)).join() === '2');
+  await page.getByText('Merge the lexer').first().waitFor();
+  assert.deepEqual(page.faults, []);
+});
+
+test('a key that is pressed twice decides once', async (t) => {
+  const { world, page } = await inbox(t, 'Merge the seal', 'Merge the lexer');
+  await page.keyboard.press('y');
+  await page.keyboard.press('y');
+  await until('the first is decided', async () => !(await waiting(world)).includes(1));
+  await page.keyboard.press('y');
+  await page.waitForTimeout(300);
+  assert.deepEqual(await waiting(world), [2]);
+});
+
+test('n rejects with a reason, which the worker is told', async (t) => {
+  const { world, page } = await inbox(t, 'Merge the seal');
+  await page.keyboard.press('n');
+  await page.getByRole('dialog').getByLabel(/Why/).fill('Not before the review.');
+  await page.keyboard.press('Enter');
+  await until('it is rejected', async () => (await waiting(world)).length === 0);
+  assert.match(JSON.stringify(await brief(world, 1)), /rejected.*Not before the review\.|Not before the review\..*rejected/);
+});
+
+test('e shows what is changed, and lets exactly that through', async (t) => {
+  const { world, page } = await inbox(t, 'Merge the seal');
+  await page.keyboard.press('e');
+  await page.getByLabel('The words that the worker gets').fill('Merge the seal, no tests');
+  await page.getByRole('heading', { name: 'Changed' }).waitFor();
+  await page.getByRole('button', { name: 'Let this through' }).click();
+  await until('it is decided', async () => (await waiting(world)).length === 0);
+  assert.equal((await brief(world, 1)).body.trim(), 'Merge the seal, no tests');
+});
+
+for (const [key, decide] of Object.entries({
+  y: async (page) => page.keyboard.press('y'),
+  n: async (page) => {
+    await page.keyboard.press('n');
+    await page.getByRole('dialog').getByLabel(/Why/).fill('No.');
+    await page.keyboard.press('Enter');
+  },
+  e: async (page) => {
+    await page.keyboard.press('e');
+    await page.getByLabel('The words that the worker gets').fill('Merge the seal, no tests');
+    await page.getByRole('button', { name: 'Let this through' }).click();
+  },
+})) {
+  test(`${key} decides nothing where the brief was changed meanwhile, and shows what is new`, async (t) => {
+    const { world, page } = await inbox(t, 'Merge the seal');
+    const statuses = [];
+    await page.route(/\/v1\/relay\/outbox\/ratify/, async (route) => {
+      rewrite(world, 1, 'Delete the seal');
+      const told = await route.fetch();
+      statuses.push(told.status());
+      await route.fulfill({ response: told });
+    });
+    await decide(page);
+    await page.locator('.toast.error').filter({ hasText: 'Nothing was decided' }).waitFor();
+    assert.deepEqual(statuses, [409]);
+    await page.getByText('Delete the seal').first().waitFor();
+    const told = await brief(world, 1);
+    assert.equal(told.decision, null);
+    assert.notEqual(told.stage, 'ratified');
+  });
+}
+
+test('Y lets through those that it named, and not the one that came meanwhile', async (t) => {
+  const { world, page } = await inbox(t, 'Merge the seal', 'Merge the lexer');
+  await page.keyboard.press('Y');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('W1 1, W1 2').waitFor();
+  await world.brief('W1', 'Delete everything');
+  await page.getByText('Delete everything').first().waitFor();
+  await dialog.getByRole('button', { name: 'Let 2 through' }).click();
+  await aloud(page, '2 of 2 let through').waitFor();
+  assert.deepEqual(await waiting(world), [3]);
+});
+
+test('a brief that is longer than the screen is decided on only once its end was in sight', async (t) => {
+  const world = await World.make(t);
+  await world.flagpost('worker', 'add', 'W1');
+  await world.brief('W1', `${Array.from({ length: 300 }, (_, n) => `Step ${n}`).join('\n')}\nThe end.\n`);
+  await world.up();
+  const page = await signIn(await visit(t, browser), world);
+  await page.goto(`${world.daemon.http}/inbox/W1/1`);
+  await page.getByText('Step 3', { exact: false }).first().waitFor();
+  await page.waitForTimeout(400);
+  await page.keyboard.press('y');
+  await aloud(page, 'read to its end first').waitFor();
+  assert.deepEqual(await waiting(world), [1]);
+  await page.getByText('── end').scrollIntoViewIfNeeded();
+  await until('it is decided', async () => {
+    await page.keyboard.press('y');
+    return (await waiting(world)).length === 0;
+  });
+});
+
+test('a new brief appears in the list, and the one that is read stays where it is', async (t) => {
+  const { world, page } = await inbox(t, 'Merge the seal');
+  await world.brief('W1', 'Merge the lexer');
+  await page.getByRole('button', { name: /Merge the lexer/ }).waitFor();
+  assert.match(page.url(), /\/inbox\/W1\/1/);
+  await aloud(page, '1 new in the Inbox').waitFor();
+});
