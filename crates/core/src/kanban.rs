@@ -33,17 +33,49 @@ const FIRST: [&str; 4] = [
     "session_summary",
 ];
 
-/// Every list, by name: those of ours, and those that can only be read.
+/// Every list, in the order of [`collated`]: those of ours, and those that can only be read.
 pub fn every(home: &Home) -> Result<Vec<ListRef>> {
     let mut every = roots::foreign(home)?;
     every.extend(roots::lists(home)?.into_iter().map(ListRef::from));
-    every.sort_by(|a, b| a.as_str().cmp(b.as_str()));
+    every.sort_by_cached_key(|it| collated(it.as_str()));
     Ok(every)
 }
 
+/// The place of a name in the order that these clients expect, which is JavaScript's `localeCompare`:
+/// signs, digits, letters whatever their case and accents; then accents, and capitals last. Letters with
+/// accents are those of Latin-1.
+fn collated(name: &str) -> (Vec<(u8, char)>, String, String) {
+    let base = |c: char| match c {
+        'à'..='å' => 'a',
+        'ç' => 'c',
+        'è'..='ë' => 'e',
+        'ì'..='ï' => 'i',
+        'ñ' => 'n',
+        'ò'..='ö' => 'o',
+        'ù'..='ü' => 'u',
+        'ý' | 'ÿ' => 'y',
+        other => other,
+    };
+    let small = name.to_lowercase();
+    let letters = small.chars().map(|c| match c {
+        c if c.is_ascii_digit() => (1, c),
+        c if c.is_alphabetic() => (2, base(c)),
+        c => (0, c),
+    });
+    // Where only the case differs, small letters come first.
+    let swapped = name.chars().map(|c| match c {
+        c if c.is_ascii_uppercase() => c.to_ascii_lowercase(),
+        c => c.to_ascii_uppercase(),
+    });
+    (letters.collect(), small.clone(), swapped.collect())
+}
+
 /// The list of this name, whoever's name it is; none where no directory is called that. What is no
-/// directory of tasks cannot be asked for.
+/// directory of tasks cannot be asked for, nor what might climb.
 pub fn named(name: &str) -> Option<ListRef> {
+    if name.contains("..") {
+        return None;
+    }
     let ours = name.parse::<ListId>().ok().map(ListRef::from);
     ours.or_else(|| ListRef::foreign(name))
 }
@@ -149,18 +181,15 @@ fn is_artifact(stem: &str) -> bool {
     !stem.starts_with('.') && !stem.starts_with("context-task-")
 }
 
-/// How far a session is, as its file says; none where it says nothing in words that anybody knows. A
-/// word for the status, or a time, that is none of ours is passed on.
+/// How far a session is, as its file says; none where it has no status or no time, so that the file itself
+/// is shown. A word for the status, or a time, that is none of ours is passed on.
 fn shown(text: &str) -> Option<Value> {
     let progress = &progress::parse(text);
     let said = |key| progress::header_value(text, key).map(str::to_owned);
     let status = progress.status.map(|it| it.to_string());
-    let status = status.or_else(|| said("Status"));
-    if *progress == progress::Reading::default() && status.is_none() {
-        return None;
-    }
+    let status = status.or_else(|| said("Status"))?;
     let updated = progress.updated.map(|at| at.to_string());
-    let updated = updated.or_else(|| said("Updated"));
+    let updated = updated.or_else(|| said("Updated"))?;
     let (wave, of) = progress.wave.unwrap_or((1, 1));
     let active = progress
         .active
@@ -170,13 +199,34 @@ fn shown(text: &str) -> Option<Value> {
         .completed
         .iter()
         .map(|task| json!({"id": task.id, "subject": task.subject, "result": task.result}));
-    Some(json!({
-        "status": status.unwrap_or_default(),
+    let mut shown = json!({
+        "status": status,
         "wave": wave,
         "totalWaves": of,
-        "maxParallel": progress.max_parallel,
-        "updated": updated.unwrap_or_default(),
+        "updated": updated,
         "activeTasks": active.collect::<Vec<_>>(),
         "completedTasks": completed.collect::<Vec<_>>(),
-    }))
+    });
+    if let Some(most) = progress.max_parallel {
+        shown["maxParallel"] = most.into();
+    }
+    Some(shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The order is that of V8 in the locale `en`.
+    #[test]
+    fn names_come_as_a_browser_orders_them() {
+        let ordered = [
+            "_x", "10", "2", "a b", "Alpha", "alpha-2", "äpfel", "beta", "web", "zeta", "Zeta",
+            "日本",
+        ];
+        let mut names = ordered;
+        names.reverse();
+        names.sort_by_cached_key(|it| collated(it));
+        assert_eq!(names, ordered);
+    }
 }

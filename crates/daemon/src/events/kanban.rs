@@ -13,7 +13,6 @@ use flagpost_core::{
     },
 };
 use flagpost_model::ListRef;
-use serde_json::json;
 
 use super::{
     event,
@@ -70,8 +69,7 @@ impl Listener for KanbanReader {
     fn step(&mut self) -> FeedStep {
         let (step, next) = match self.next {
             Next::Greet => {
-                let body = json!({"type": "connected", "taskListRef": self.list});
-                let greeting = event(None, "connected", &body.to_string());
+                let greeting = event(None, "connected", "{}");
                 (FeedStep::Say(greeting), Next::Look)
             }
             Next::Look => (FeedStep::Look, Next::Wait),

@@ -89,7 +89,8 @@ impl RequiredAuth {
 #[derive(Debug)]
 pub(crate) struct Guard {
     token: Digest,
-    hosts: [String; 2],
+    /// The one name that it is asked by: another would be another origin for a browser.
+    host: String,
     cookie: String,
     browsers: Mutex<Browsers>,
     /// Moves on when all browsers are signed out.
@@ -100,7 +101,7 @@ impl Guard {
     pub(crate) fn new(token: &str, port: u16) -> Self {
         Self {
             token: Digest::of(token),
-            hosts: [format!("127.0.0.1:{port}"), format!("localhost:{port}")],
+            host: format!("127.0.0.1:{port}"),
             // Cookies do not tell ports apart.
             cookie: format!("flagpost-{port}"),
             browsers: Mutex::default(),
@@ -120,7 +121,7 @@ impl Guard {
             Ok(value) => value,
             Err(()) => Some(""),
         };
-        let ours = |host: &str| self.hosts.iter().any(|it| it == host);
+        let ours = |host: &str| host == self.host;
         if !one(header::HOST).is_some_and(ours) {
             return Err(AuthRefusal::Host);
         }

@@ -12,7 +12,7 @@ use axum::{
     Router,
     body::to_bytes,
     extract::{Query, RawPathParams, Request, State, rejection::RawPathParamsRejection},
-    http::{HeaderValue, Uri, header},
+    http::{HeaderValue, StatusCode, Uri, header},
     middleware::{self, Next},
     response::{IntoResponse, Response},
     routing::{MethodFilter, on},
@@ -61,6 +61,7 @@ pub(crate) fn router(shared: &Arc<Shared>) -> Router {
         };
         if is_kanban(route) {
             router = router.route(&format!("{}/", route.path), on(filter, serve));
+            router = router.route(route.path, on(MethodFilter::OPTIONS, options));
         }
         router = router.route(route.path, on(filter, serve));
     }
@@ -68,6 +69,11 @@ pub(crate) fn router(shared: &Arc<Shared>) -> Router {
         .fallback(async |uri: Uri| HttpError::no_route(uri.path()))
         .method_not_allowed_fallback(async || HttpError::no_method())
         .with_state(Arc::clone(shared))
+}
+
+/// What the clients of the Kanban bus may ask in, before they ask.
+async fn options() -> Response {
+    (StatusCode::NO_CONTENT, [(header::ALLOW, "GET")]).into_response()
 }
 
 /// Whether the route is shaped as the clients of the Kanban bus expect it.

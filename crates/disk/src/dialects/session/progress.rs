@@ -165,6 +165,8 @@ fn read_head(seen: &mut Reading, line: &str) {
             .into_iter()
             .find(|s| s.as_str().eq_ignore_ascii_case(word)));
     } else if let Some(wave) = value(line, "Wave") {
+        // Other programs write 2/4.
+        let wave = wave.replacen('/', " of ", 1);
         let mut parts = wave.splitn(2, " of ");
         let mut number = || parts.next().and_then(leading_number);
         seen.wave = seen.wave.or_else(|| Some((number()?, number()?)));
