@@ -48,7 +48,7 @@ export function Board() {
   if (connection.value === 'loading') return html`<${Outlines} />`;
   if (all === 0) return html`<${NoTasks} list=${list} />`;
   return html`
-    <main id="main" class="board">
+    <main id="main" tabindex="-1" class="board">
       <h1 class="unseen">Board of ${list}</h1>
       <${Bar} text=${text} sort=${sort} isHiding=${isHiding} order=${order} />
       ${isEmpty && text !== '' && html`<p class="hint">No task matches. <button type="button" onClick=${() => go(withParts({ q: '' }), true)}>Clear the filter</button></p>`}
@@ -153,14 +153,14 @@ function Ghost() {
 
 /** What is shown until the first state comes. */
 export function Outlines() {
-  return html`<main id="main" class="board" aria-busy="true"><h1 class="unseen">Loading</h1><div class="columns loading">${COLUMNS.map(({ lane, title }) => html`<section class="column" key=${lane}><h2>${title}</h2></section>`)}</div></main>`;
+  return html`<main id="main" tabindex="-1" class="board" aria-busy="true"><h1 class="unseen">Loading</h1><div class="columns loading">${COLUMNS.map(({ lane, title }) => html`<section class="column" key=${lane}><h2>${title}</h2></section>`)}</div></main>`;
 }
 
 /** @param {{ list: string }} of */
 function NoTasks({ list }) {
   const copy = (/** @type {string} */ text) => navigator.clipboard.writeText(text).then(() => toast('Copied.'));
   return html`
-    <main id="main" class="page">
+    <main id="main" tabindex="-1" class="page">
       <h1>No tasks yet</h1>
       <p>Make some in the terminal:</p>
       <ul class="plain">

@@ -37,9 +37,9 @@ function below(task) {
   const said = [];
   if (task.state === 'pending') {
     const after = task.not_before === null || Date.parse(task.not_before) < now.value ? null : task.not_before;
-    if (task.waits_for.length > 0) said.push(`⛓ waits for ${task.waits_for.map((id) => `#${id}`).join(' ')}`);
+    if (task.waits_for.length > 0) said.push(`waits for ${task.waits_for.map((id) => `#${id}`).join(' ')}`);
     else if (!task.ready && after !== null) said.push(`not before ${after}`);
-    if (task.blocks.length > 0) said.push(`⛓ ${task.blocks.length}`);
+    if (task.blocks.length > 0) said.push(`blocks ${task.blocks.length}`);
     if (task.due !== null) said.push(`due ${task.due}`);
   } else {
     const who = task.claim?.by ?? task.owner;

@@ -24,7 +24,7 @@ export function Files() {
   const isShared = (it) => (holders.get(`${it.repo} ${it.path}`)?.length ?? 0) > 1;
   const rows = [...(all ?? [])].sort((a, b) => Number(isShared(b)) - Number(isShared(a)) || a.path.localeCompare(b.path));
   return html`
-    <main id="main" class="page wide" aria-busy=${all === null}>
+    <main id="main" tabindex="-1" class="page wide" aria-busy=${all === null}>
       <h1>Files</h1>
       ${all !== null && rows.length === 0 && html`<p>Nothing is reserved: <code>flagpost reserve add 'src/**' --as W1</code></p>`}
       ${rows.length > 0 && html`

@@ -45,18 +45,18 @@ export function Fleet() {
   const workers = useWorkers();
   useKeys('Fleet', () => [{ key: 'c', does: 'add a worker', run: () => void join() }], []);
   const isSeveral = repositories.value.length > 1;
-  const named = decodeURIComponent(location.hash.slice(1));
+  const named = route.value.query.get('worker') ?? '';
   useEffect(() => {
     if (named !== '' && workers !== null) document.getElementById(`worker-${named}`)?.scrollIntoView({ block: 'center' });
-  }, [workers, route.value]);
+  }, [workers, named]);
   return html`
-    <main id="main" class="page wide" aria-busy=${workers === null}>
+    <main id="main" tabindex="-1" class="page wide" aria-busy=${workers === null}>
       <h1>Fleet</h1>
       ${repositories.value.map(({ id, name }) => {
         const all = [...(workers?.get(id) ?? [])].sort((a, b) => urgency(a) - urgency(b) || a.id.localeCompare(b.id, 'en', { numeric: true }));
         return html`
           <section key=${id} aria-label=${`Workers of ${name}`}>
-            ${isSeveral && html`<h2>${name}</h2>`}
+            <h2 class=${isSeveral ? '' : 'unseen'}>${name}</h2>
             ${workers !== null && all.length === 0 && html`<p>No worker yet: <code>flagpost worker add W1</code></p>`}
             <ul class="fleet">${all.map((worker) => html`<${WorkerCard} key=${worker.id} repo=${id} worker=${worker} />`)}</ul>
           </section>
@@ -85,7 +85,7 @@ function WorkerCard({ repo, worker }) {
         <div><dt>NEXT</dt><dd>${next == null ? '–' : `${next.seq} ${plain(next.summary)}`}</dd></div>
         <div><dt>QUEUED</dt><dd>${to_read === 0 ? '–' : `${to_read} to be read by it`}</dd></div>
       </dl>
-      ${waits.length > 0 && html`<p><a class="waits" href="/?screen=inbox">${waits.join(' · ')}</a></p>`}
+      ${waits.length > 0 && html`<p><a class="waits" href="/#screen=inbox">${waits.join(' · ')}</a></p>`}
       ${(tmux !== null || worktree !== null) && html`<p>${[tmux, worktree].filter((it) => it !== null).map((it) => html`<button key=${it} type="button" class="quiet copy" onClick=${() => copy(it)}>⧉ ${plain(it)}</button>`)}</p>`}
     </li>
   `;

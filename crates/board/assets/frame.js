@@ -126,7 +126,7 @@ export function Lost() {
 /** The whole page for whoever is not signed in. */
 export function Refused() {
   return html`
-    <main id="main" class="page">
+    <main id="main" tabindex="-1" class="page">
       <h1>Flagpost</h1>
       <p>This browser is not signed in, or not any more. In the terminal:</p>
       <pre>flagpost board</pre>

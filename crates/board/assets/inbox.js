@@ -34,8 +34,8 @@ export function itemChanged() {
 /** @param {Item} item */
 const pathOf = (item) =>
   item.kind === 'brief'
-    ? `/inbox/${encodeURIComponent(item.brief.brief.worker)}/${item.brief.brief.seq}?repo=${item.repo}`
-    : `/?screen=inbox`;
+    ? `/inbox/${encodeURIComponent(item.brief.brief.worker)}/${item.brief.brief.seq}#repo=${item.repo}`
+    : `/#screen=inbox`;
 
 /** The item that is open. @param {Item[]} items @returns {Item | undefined} */
 function selected(items) {
@@ -73,13 +73,14 @@ export function Inbox() {
     go(isOpened && it.kind !== 'brief' ? `${to}&open` : to, !isOpened);
   };
   useEffect(() => {
+    if (!isKnown.peek()) return;
     // The chosen one is settled: the next is chosen, and nobody chose it.
     if (item !== undefined && chosen.peek() !== null && chosen.peek() !== item.id) {
       movedAt = Date.now();
       if (route.peek().brief !== null) select(item);
     }
     chosen.value = item?.id ?? null;
-  }, [item?.id]);
+  }, [item?.id, isKnown.value]);
   const step = (/** @type {number} */ by) => {
     const now = waiting.peek();
     const at = now.findIndex(({ id }) => id === chosen.peek());
@@ -93,12 +94,12 @@ export function Inbox() {
     { key: 'ArrowUp', shown: '↑', does: 'item before', run: () => step(-1) },
     { key: 'Y', does: 'let all shown through', run: () => void decideAll(waiting.peek()) },
   ], []);
-  if (!isKnown.value) return html`<main id="main" class="inbox" aria-busy="true"><h1 class="unseen">Inbox</h1></main>`;
+  if (!isKnown.value) return html`<main id="main" tabindex="-1" class="inbox" aria-busy="true"><h1 class="unseen">Inbox</h1></main>`;
   if (item === undefined) return html`<${Nothing} />`;
   const briefs = items.filter(({ kind }) => kind === 'brief').length;
   const isSeveral = repositories.value.length > 1;
   return html`
-    <main id="main" class=${isOpen ? 'inbox open' : 'inbox'}>
+    <main id="main" tabindex="-1" class=${isOpen ? 'inbox open' : 'inbox'}>
       <section class="waiting" aria-labelledby="inbox">
         <h1 id="inbox">${items.length} ${items.length === 1 ? 'waits' : 'wait'} <span class="dim">oldest ${age(items[0]?.at)}</span></h1>
         <ul>
@@ -119,7 +120,7 @@ export function Inbox() {
         ${briefs > 1 && html`<p><button type="button" onClick=${() => decideAll(items)} disabled=${connection.value !== 'live'}>Let all ${briefs} through… <kbd>Y</kbd></button></p>`}
       </section>
       <section class="item" aria-label="The open item">
-        <p class="back"><button type="button" onClick=${() => go('/?screen=inbox')}>‹ ${count(items.length, 'item')}</button></p>
+        <p class="back"><button type="button" onClick=${() => go('/#screen=inbox')}>‹ ${count(items.length, 'item')}</button></p>
         ${item.kind === 'brief' ? html`<${BriefItem} key=${item.id} item=${item} />` : html`<${OtherItem} key=${item.id} item=${item} />`}
       </section>
     </main>
@@ -129,9 +130,9 @@ export function Inbox() {
 function Nothing() {
   const workers = repositories.value.flatMap((it) => it.workers).filter(({ liveness, status }) => status === 'active' && liveness !== 'silent');
   return html`
-    <main id="main" class="page">
+    <main id="main" tabindex="-1" class="page">
       <h1>Nothing waits for you</h1>
-      <p>${count(workers.length, 'worker')} ${workers.length === 1 ? 'shows' : 'show'} a sign of life. <a href="/?screen=board">The board</a></p>
+      <p>${count(workers.length, 'worker')} ${workers.length === 1 ? 'shows' : 'show'} a sign of life. <a href="/#screen=board">The board</a></p>
     </main>
   `;
 }

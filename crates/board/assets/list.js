@@ -76,7 +76,7 @@ export function List() {
   const cell = (/** @type {Task} */ task) => (/** @type {Column} */ { name, of }) =>
     html`<td key=${name} class=${`of-${name} ${name === 'state' ? task.state : ''}`}>${name === 'subject' ? html`<a id=${`row-${task.id}`} href=${toTask(list, task.id)} tabindex=${task.id === stop ? 0 : -1} onFocus=${() => (current.value = task.id)}>${of(task)}</a>` : of(task)}</td>`;
   return html`
-    <main id="main" class="page wide">
+    <main id="main" tabindex="-1" class="page wide">
       <h1>${list} <span class="dim">${count(keyed.length, 'task')}</span></h1>
       <div class="bar" role="search"><label class="grow"><span class="unseen">Filter</span><input id="filter" type="search" placeholder="Filter: words, state:, owner:, group:…" value=${text} onInput=${(/** @type {Event} */ event) => go(withParts({ screen: 'list', q: /** @type {HTMLInputElement} */ (event.target).value }), true)} /></label></div>
       <div class="wide-table">

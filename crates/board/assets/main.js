@@ -21,7 +21,7 @@ import { change, connection, heardAt, listNames, lists, resync, snapshot, transi
 import { TaskPage } from './task.js';
 import './theme.js';
 import { isKnown, waiting } from './waits.js';
-import { count, now } from './words.js';
+import { count, isNarrow, now } from './words.js';
 
 /** @type {Record<string, unknown>} */
 const OF = { board: Board, list: List, inbox: Inbox, fleet: Fleet, run: Run, messages: Messages, files: Files };
@@ -36,11 +36,12 @@ function Screen() {
   const { screen, list, task } = route.value;
   if (!isStarted.value || (screen === null && !isKnown.value)) return html`<${Outlines} />`;
   if (list !== null && connection.value !== 'loading' && !lists.has(list) && listNames.value.length > 0) {
-    return html`<main id="main" class="page"><h1>There is no list ${list}</h1><p><a href="/">The first list</a></p></main>`;
+    return html`<main id="main" tabindex="-1" class="page"><h1>There is no list ${list}</h1><p><a href="/">The first list</a></p></main>`;
   }
   first ||= waiting.peek().length > 0 ? 'inbox' : 'board';
   const Shown = OF[screen ?? first];
-  return html`<${Shown} />${task !== null && html`<${TaskPage} />`}`;
+  if (task !== null && isNarrow.value) return html`<main id="main" tabindex="-1"><${TaskPage} /></main>`;
+  return html`<${Shown} />${task !== null && html`<aside aria-label="The open task"><${TaskPage} /></aside>`}`;
 }
 
 function App() {

@@ -32,19 +32,19 @@ export function Messages() {
   const threads = Map.groupBy(messages ?? [], threadOf);
   const shown = chosen ?? [...threads.keys()].at(-1) ?? '';
   return html`
-    <main id="main" class=${chosen === null ? 'inbox' : 'inbox open'} aria-busy=${messages === null}>
+    <main id="main" tabindex="-1" class=${chosen === null ? 'inbox' : 'inbox open'} aria-busy=${messages === null}>
       <section class="waiting" aria-labelledby="threads">
         <h1 id="threads">Messages <span class="dim">${count(messages?.length ?? 0, 'message')}</span></h1>
         ${messages !== null && messages.length === 0 && html`<p>No message yet.</p>`}
         <ul>
           ${[...threads].reverse().map(([name, all]) => html`
-            <li key=${name}><a href=${`/?screen=messages&thread=${encodeURIComponent(name)}`} aria-current=${name === shown ? 'true' : undefined}>
+            <li key=${name}><a href=${`/#screen=messages&thread=${encodeURIComponent(name)}`} aria-current=${name === shown ? 'true' : undefined}>
               <span class="title">${plain(name)}</span> <span class="dim">${all.length} · ${age(all.at(-1)?.message.at)}</span></a></li>
           `)}
         </ul>
       </section>
       <section class="item" aria-label="The conversation">
-        <p class="back"><a href="/?screen=messages">‹ Messages</a></p>
+        <p class="back"><a href="/#screen=messages">‹ Messages</a></p>
         ${(threads.get(shown) ?? []).map(({ message, state }) => html`
           <article key=${message.place} class="message">
             <h2>${message.subject ?? message.title} <span class="dim">${plain(message.from)} → ${plain(message.to)}</span></h2>

@@ -59,7 +59,7 @@ function tasks() {
 
 /** @returns {Entry[]} */
 const workers = () =>
-  repositories.peek().flatMap(({ workers: all }) => all.map(({ id }) => ({ sign: '@', text: `@${id}`, key: '', run: () => go(`${to('fleet')}#${encodeURIComponent(id)}`) })));
+  repositories.peek().flatMap(({ workers: all }) => all.map(({ id }) => ({ sign: '@', text: `@${id}`, key: '', run: () => go(`${to('fleet')}&worker=${encodeURIComponent(id)}`) })));
 
 /** @param {string} text */
 function found(text) {

@@ -1,4 +1,7 @@
 // The address: which screen, and what is selected on it. Everything that can be shown can be linked.
+//
+// What is looked at is in the path; how it is looked at (screen, filter, order) is in the fragment, which
+// never leaves the browser.
 // @ts-check
 
 import { computed, signal } from './preact.js';
@@ -9,13 +12,13 @@ import { listNames } from './state.js';
 export const SCREENS = ['board', 'list', 'inbox', 'fleet', 'run', 'messages', 'files'];
 
 /** The address of the page, as text. */
-export const address = signal(location.pathname + location.search);
+export const address = signal(location.pathname + location.hash);
 
 /** What the address means. */
 export const route = computed(() => {
   const url = new URL(address.value, location.origin);
   const path = url.pathname.split('/').filter((it) => it !== '').map(decodeURIComponent);
-  const query = url.searchParams;
+  const query = new URLSearchParams(url.hash.slice(1));
   const named = /** @type {Screen} */ (query.get('screen') ?? '');
   const screen = SCREENS.includes(named) ? named : null;
   const [kind, first, second, third] = path;
@@ -41,24 +44,25 @@ export function go(to, isSame = false) {
   address.value = to;
 }
 
-/** The address with these parts of its query; an empty one is left out. @param {Record<string, string>} parts */
+/** The address with these parts of its fragment; an empty one is left out. @param {Record<string, string>} parts */
 export function withParts(parts) {
   const url = new URL(address.value, location.origin);
+  const query = new URLSearchParams(url.hash.slice(1));
   for (const [name, value] of Object.entries(parts)) {
-    if (value === '') url.searchParams.delete(name);
-    else url.searchParams.set(name, value);
+    if (value === '') query.delete(name);
+    else query.set(name, value);
   }
-  return url.pathname + url.search;
+  return query.size === 0 ? url.pathname : `${url.pathname}#${query}`;
 }
 
 /** The address of a screen. @param {Screen} screen */
 export function to(screen) {
   const here = list.value;
   if (screen === 'board' && here !== null) return `/lists/${encodeURIComponent(here)}`;
-  if (screen === 'list' && here !== null) return `/lists/${encodeURIComponent(here)}?screen=list`;
+  if (screen === 'list' && here !== null) return `/lists/${encodeURIComponent(here)}#screen=list`;
   const query = new URLSearchParams({ screen });
   if (here !== null) query.set('list', here);
-  return `/?${query}`;
+  return `/#${query}`;
 }
 
 /** The address of a task, with the board's filter kept. @param {string} of @param {string} id */
@@ -72,11 +76,11 @@ export const toList = (of) => `/lists/${encodeURIComponent(of)}${kept(of)}`;
 /** @param {string} of */
 function kept(of) {
   const { query, list: here } = route.value;
-  return here === of && query.size > 0 ? `?${query}` : '';
+  return here === of && query.size > 0 ? `#${query}` : '';
 }
 
 addEventListener('popstate', () => {
-  address.value = location.pathname + location.search;
+  address.value = location.pathname + location.hash;
 });
 
 // Links of this page change the address without loading it.
@@ -85,5 +89,6 @@ document.addEventListener('click', (event) => {
   const link = event.target instanceof Element ? event.target.closest('a') : null;
   if (!plain || link === null || link.origin !== location.origin || link.target !== '') return;
   event.preventDefault();
-  go(link.pathname + link.search);
+  if (link.hash === '#main') document.getElementById('main')?.focus();
+  else go(link.pathname + link.hash);
 });

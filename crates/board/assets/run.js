@@ -38,7 +38,7 @@ export function Run() {
 
 function Sessions() {
   return html`
-    <main id="main" class="page wide">
+    <main id="main" tabindex="-1" class="page wide">
       <h1>Runs</h1>
       ${repositories.value.map(({ id, name }) => html`<${OfRepository} key=${id} id=${id} name=${name} />`)}
     </main>
@@ -56,7 +56,7 @@ function OfRepository({ id, name }) {
       ${answer !== null && sessions.length === 0 && html`<p>No run yet: <code>flagpost run</code></p>`}
       <ul class="runs">
         ${sessions.map((it) => html`
-          <li key=${it.id}><a href=${`/runs/${encodeURIComponent(it.id)}?repo=${id}`}>${it.id}</a> <b>${STAGE[it.stage] ?? it.stage}</b>
+          <li key=${it.id}><a href=${`/runs/${encodeURIComponent(it.id)}#repo=${id}`}>${it.id}</a> <b>${STAGE[it.stage] ?? it.stage}</b>
             <span class="dim">${moment(it.started)} · ${it.ended.length} ended · ${it.active.length} at work · ${it.unbegun.length} not begun</span></li>
         `)}
       </ul>
@@ -83,13 +83,13 @@ function One({ id, repo }) {
   /** @type {Session | null} */
   const session = useAsked(`/v1/sessions/${encodeURIComponent(id)}?repo=${repo}`, []);
   useKeys('Run', () => [{ key: 'S', does: 'stop the run', run: () => session !== null && void stop(repo, session) }], [session]);
-  if (session === null) return html`<main id="main" class="page" aria-busy="true"><h1>${id}</h1></main>`;
+  if (session === null) return html`<main id="main" tabindex="-1" class="page" aria-busy="true"><h1>${id}</h1></main>`;
   const { stage, wave, active, ended, left, unbegun, parked = [], tokens, cost_usd: cost } = session;
   const link = (/** @type {Part} */ { id: task, subject }) => (session.list === null ? `#${task} ${plain(subject)}` : html`<a href=${toTask(session.list, task)}>#${task} ${plain(subject)}</a>`);
   const all = `${ended.map(({ outcome }) => OUTCOME[outcome ?? ''] ?? '?').join('')}${'◐'.repeat(active.length)}${'○'.repeat(unbegun.length)}`;
   return html`
-    <main id="main" class="page wide">
-      <p class="back shown"><a href="/?screen=run">‹ Runs</a></p>
+    <main id="main" tabindex="-1" class="page wide">
+      <p class="back shown"><a href="/#screen=run">‹ Runs</a></p>
       <h1>${id}</h1>
       <p><b>${STAGE[stage] ?? stage}</b> <span class="dim">${moment(session.started)}${wave !== null && ` · wave ${wave.n} of ${wave.of}`}${tokens != null && ` · ${tokens.toLocaleString()} tokens`}${cost != null && ` · $${cost.toFixed(2)}`}</span></p>
       <p class="waves" aria-label=${`${ended.length} ended, ${active.length} at work, ${unbegun.length} not begun`} role="img">${all}</p>

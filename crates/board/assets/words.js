@@ -9,6 +9,13 @@ setInterval(() => {
   now.value = Date.now();
 }, 30_000);
 
+const NARROW = matchMedia('(max-width: 899px)');
+/** Whether a task is a page of its own. */
+export const isNarrow = signal(NARROW.matches);
+NARROW.addEventListener('change', () => {
+  isNarrow.value = NARROW.matches;
+});
+
 /** @type {Record<TaskState, { sign: string, word: string }>} */
 export const STATES = {
   pending: { sign: '○', word: 'pending' },
@@ -49,8 +56,6 @@ const HIDDEN = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200
 function nameOf(it) {
   const code = it.codePointAt(0) ?? 0;
   if (code === 9) return '⇥';
-  if (code < 32) return String.fromCodePoint(0x2400 + code);
-  if (code === 127) return '␡';
   return `‹U+${code.toString(16).toUpperCase().padStart(4, '0')}›`;
 }
 
