@@ -12,17 +12,13 @@ const browser = await open({ after });
 /** A board of seven tasks in each column's state, and a worker. */
 async function board(t, path) {
   const world = await World.make(t);
-  await world.feed(
-    ['Write the parser', 'Test the parser (after: 1)', 'Write the printer', 'Write the docs', 'Ask for the API', 'Name it', 'Ship it']
-      .map((subject) => `- [ ] ${subject}\n`).join(''),
-    'import', '-', '--from', 'markdown',
-  );
-  await world.flagpost('worker', 'add', 'W1');
-  await world.flagpost('claim', '4', '--as', 'W1');
-  await world.flagpost('claim', '5', '--as', 'W1');
-  await world.flagpost('stuck', '5', 'Which API?', '--as', 'W1');
-  await world.flagpost('done', '6', '-y');
+  const subjects = ['Write the parser', 'Test the parser (after: 1)', 'Write the printer', 'Write the docs', 'Ask for the API', 'Name it', 'Ship it'];
+  await world.feed(subjects.map((subject) => `- [ ] ${subject}\n`).join(''), 'import', '-', '--from', 'markdown');
   await world.up();
+  await world.post('/v1/workers', { id: 'W1' });
+  for (const id of ['4', '5']) await world.post(`/v1/tasks/web/${id}/claim?as=W1`);
+  await world.post('/v1/tasks/web/5/stuck?as=W1', { text: 'Which API?' });
+  await world.post('/v1/tasks/web/6/done', {});
   const page = await openBoard(await visit(t, browser), world, path);
   return { world, page };
 }
@@ -163,6 +159,7 @@ test('u takes the last change of this page back', async (t) => {
   await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click();
   await answer(page, 'Done', {});
   await card(page, '1', 'done').waitFor();
+  await page.getByRole('button', { name: /^Undo: #1/ }).waitFor();
   await page.keyboard.press('u');
   await card(page, '1', 'ready').waitFor();
   await until('it is pending', async () => (await stateOf(world, '1')) === 'pending');
@@ -173,7 +170,7 @@ test('a filter is in the address, and the address shows it again', async (t) => 
   await page.keyboard.press('/');
   await page.keyboard.type('printer');
   await until('the others are gone', async () => (await page.locator('a[data-id]').count()) === 1);
-  assert.match(page.url(), /[?&]q=printer/);
+  assert.match(page.url(), /[?#&]q=printer/);
   await page.reload();
   await card(page, '3').waitFor();
   assert.equal(await page.locator('a[data-id]').count(), 1);

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { aloud, card, openBoard } from './board.mjs';
+import { aloud, card, drag, openBoard } from './board.mjs';
 import { open, visit } from './browser.mjs';
 import { until, World } from './world.mjs';
 import { wire } from './wire.mjs';
@@ -11,9 +11,9 @@ import { wire } from './wire.mjs';
 /** A board with these tasks, and a browser whose way to the daemon can be cut. */
 async function wired(t, subjects = ['Write the parser', 'Write the printer', 'Write the docs']) {
   const world = await World.make(t);
-  await world.flagpost('worker', 'add', 'W1');
-  for (const subject of subjects) await world.flagpost('add', subject);
+  await world.feed(subjects.map((subject) => `- [ ] ${subject}\n`).join(''), 'import', '-', '--from', 'markdown');
   await world.up();
+  await world.post('/v1/workers', { id: 'W1' });
   const way = await wire(t, world.daemon.port);
   const context = await visit(t, await open(t, [way.rule]));
   return { world, way, context };
@@ -79,4 +79,31 @@ test('all tabs of a browser share one stream, and the next one leads when the fi
   await world.flagpost('add', 'A fourth');
   for (const page of pages) await card(page, '4', 'ready').waitFor();
   assert.equal(streams.length, before + 1);
+});
+
+test('with a storm of changes a card is dragged all the same', async (t) => {
+  const { world, context } = await wired(t, Array.from({ length: 30 }, (_, n) => `Task ${n + 1}`));
+  const page = await openBoard(context, world);
+  await live(page);
+  let sent = 0;
+  let isOver = false;
+  const storm = (async () => {
+    for (; !isOver; sent += 1) {
+      const id = 2 + (sent % 29);
+      await world.post(`/v1/tasks/web/${id}/edit`, { subject: `Task ${id}, change ${sent}` });
+    }
+  })();
+  await page.getByText('change 20').first().waitFor();
+  await card(page, '1').scrollIntoViewIfNeeded();
+  const held = await drag(page, '1', 'claimed');
+  await held.release();
+  await page.getByRole('dialog').getByLabel('For').selectOption('W1');
+  await page.getByRole('dialog').getByRole('button', { name: 'Claim', exact: true }).click();
+  await card(page, '1', 'claimed').waitFor();
+  isOver = true;
+  await storm;
+  assert.equal((await world.get('/v1/tasks/web/1')).json.claim.by, 'W1');
+  assert.ok(sent > 50, `${sent} changes`);
+  const told = (await world.get('/v1/tasks/web/2')).json.subject;
+  await card(page, '2').filter({ hasText: told }).waitFor();
 });
