@@ -1,0 +1,52 @@
+#!/usr/bin/env node
+// Makes the pictures of docs/board.md from a real browser that shows a real daemon.
+//
+//   target/agents/node_modules/.bin/node docs/pictures/board.mjs
+//
+// Needs what `./check` installs for its tests of the screens. A fleet is made in a temporary home, signed in
+// to, and photographed; the pictures are written beside this file.
+
+import { join } from 'node:path';
+import { SIZES, open, signIn, visit } from '../../tests/faces/browser.mjs';
+import { World } from '../../tests/faces/world.mjs';
+
+/** Name, address, size and colours. */
+const PICTURES = [
+  ['board', '/lists/web', SIZES.wide, 'light'],
+  ['inbox', '/inbox/W1/1', SIZES.wide, 'dark'],
+  ['task', '/lists/web/tasks/7', SIZES.wide, 'light'],
+  ['phone', '/inbox/W1/1', SIZES.narrow, 'light'],
+];
+
+const PLAN = [
+  'Write the lexer', 'Write the parser', 'Seal the token ring', 'Split the lexer', 'Write the docs', 'Draw the cursor',
+  'Name the errors', 'Read a theme', 'Keep the history', 'Show the palette', 'Colour the log', 'Fold long lines',
+];
+
+const ends = [];
+const moment = { after: (end) => ends.unshift(end) };
+try {
+  const world = await World.make(moment);
+  for (const subject of PLAN) await world.flagpost('add', subject, '--group', subject.includes('lexer') ? 'lexer' : 'face');
+  await world.flagpost('task', 'dep', 'add', '8', '7');
+  await world.flagpost('edit', '7', '--priority', 'high');
+  for (const worker of ['W1', 'W2', 'W3']) await world.flagpost('worker', 'add', worker, '--agent', 'claude');
+  for (const [task, worker] of [['1', 'W1'], ['2', 'W2'], ['3', 'W3']]) await world.flagpost('claim', task, '--as', worker);
+  await world.flagpost('task', 'start', '2', '--as', 'W2');
+  await world.flagpost('done', '1', 'It reads all of the grammar', '--as', 'W1');
+  await world.flagpost('stuck', '3', 'Which seal is meant, the old or the new one?', '--as', 'W3');
+  await world.flagpost('assign', '1192', 'W1', '--inline', 'Merge the seal of the parser.\n\nKeep the tests as they are.');
+  await world.flagpost('assign', '1201', 'W2', '--inline', 'Redirect the docs');
+  await world.up();
+  const browser = await open(moment);
+  for (const [name, path, size, scheme] of PICTURES) {
+    const context = await visit(moment, browser, { size, scheme });
+    const page = await signIn(context, world);
+    await page.goto(world.daemon.http + path);
+    await page.locator('main').waitFor();
+    await page.waitForTimeout(600);
+    await page.screenshot({ path: join(import.meta.dirname, `board-${name}.png`) });
+  }
+} finally {
+  for (const end of ends) await end();
+}
