@@ -5,6 +5,7 @@
 
 import { computed, signal } from './preact.js';
 import { asked } from './ask.js';
+import { laneOf } from './lanes.js';
 import { say } from './notices.js';
 import { canAct, taskOf } from './state.js';
 import { menu, moves } from './verbs.js';
@@ -31,7 +32,7 @@ export const COLUMNS = [
 export function refusal(lane) {
   const held = aim.value;
   const task = held === null ? undefined : taskOf(held.list, held.id);
-  return task === undefined ? null : moves(task, lane).refused;
+  return task === undefined || laneOf(task) === lane ? null : moves(task, lane).refused;
 }
 
 /** @param {Lane | null} to */

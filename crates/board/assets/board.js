@@ -129,7 +129,7 @@ function Bar({ text, sort, isHiding, order }) {
         </select>
       </label>
       <label><input type="checkbox" checked=${isHiding} onChange=${() => go(withParts({ hide: isHiding ? '' : 'blocked' }), true)} /> Hide blocked</label>
-      ${held > 0 && html`<span class="held">${count(held, 'change')}</span>`}
+      ${held > 0 && html`<span class="changes">${count(held, 'change')}</span>`}
     </div>
   `;
 }
