@@ -25,7 +25,8 @@ export async function lend(context, http) {
   await context.route(
     (url) => url.origin === http && /^\/$|^\/(lists|inbox|runs)\//.test(url.pathname),
     async (route) => {
-      if (!route.request().isNavigationRequest()) return route.continue();
+      const request = route.request();
+      if (!request.isNavigationRequest() || request.frame().parentFrame() !== null) return route.continue();
       const told = await route.fetch({ url: `${http}/` });
       if (told.status() !== 200) return route.fulfill({ response: told });
       const body = readFileSync(join(FOLDER, 'index.html'), 'utf8').replaceAll('{{app}}', APP);
