@@ -49,8 +49,9 @@ export const moment = (at) => (at == null ? '' : new Date(at).toLocaleString());
 /** @param {number} n @param {string} one @param {string} [more] */
 export const count = (n, one, more = `${one}s`) => `${n} ${n === 1 ? one : more}`;
 
-/** Characters that are not seen, or change how others are seen: C0 but LF, DEL, C1, bidi, zero width. */
-const HIDDEN = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
+/** Characters that are not seen, or change how others are seen: C0 but LF, DEL, C1, bidi, and what has no
+ * width. The two selectors that pictures use are left alone. */
+const HIDDEN = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e\ufff9-\ufffb]|(?![\ufe0e\ufe0f])\p{Default_Ignorable_Code_Point}/gu;
 
 /** The name of a hidden character. @param {string} it */
 function nameOf(it) {

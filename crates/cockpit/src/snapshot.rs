@@ -362,7 +362,7 @@ fn lanes(tasks: &[Arc<Outline>], now: Timestamp) -> [Vec<usize>; 6] {
     }
     for (place, task) in tasks.iter().enumerate() {
         // The ready ones come in the order of claiming, below.
-        if task.state == State::Pending && is_ready[place] {
+        if is_ready[place] {
             continue;
         }
         let lane = Lane::of(&task.state).unwrap_or(Lane::Blocked);

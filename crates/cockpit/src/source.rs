@@ -31,6 +31,8 @@ use crate::{
 
 /// After a look that took one unit of time, the next waits for so many.
 const REST: u32 = 32;
+/// No look waits longer for the one before.
+const LONGEST_REST: Duration = Duration::from_secs(1);
 /// Changes that come together are one; so long the first waits for the others.
 const TOGETHER: Duration = Duration::from_millis(8);
 /// How often to look where nobody tells of changes.
@@ -69,6 +71,8 @@ struct Source<'p> {
     socket: PathBuf,
     nudge: Sender<Nudge>,
     watch: Option<HomeWatch>,
+    /// The home could not be read the last time.
+    is_blind: bool,
     has_daemon: bool,
     interest: Interest,
     tail: Option<Tail>,
@@ -77,24 +81,13 @@ struct Source<'p> {
 
 impl<'p> Source<'p> {
     fn new(place: &'p Place, socket: PathBuf, nudge: Sender<Nudge>) -> Self {
-        let told = nudge.clone();
-        let mut also = Vec::from([socket.parent().unwrap_or(&socket).to_owned()]);
-        if let Some(sessions) = place.sessions() {
-            also.extend([sessions.root().to_owned(), sessions.live_dir()]);
-        }
-        let watch = HomeWatch::begin(&place.home, also, move |wake| {
-            let nudge = match wake {
-                Wake::Changed => Nudge::Changed,
-                Wake::Lost => Nudge::Lost,
-            };
-            // Nobody listens any more at the end.
-            let _: Result<(), _> = told.send(nudge);
-        });
+        let watch = watch(place, &socket, &nudge);
         Self {
             place,
             socket,
             nudge,
             watch,
+            is_blind: false,
             has_daemon: false,
             interest: Interest::default(),
             tail: None,
@@ -115,11 +108,11 @@ impl<'p> Source<'p> {
                     return;
                 }
             }
-            let begun = Instant::now();
+            let begun = worked();
             if !self.look(send) {
                 return;
             }
-            let rest = begun.elapsed() * REST;
+            let rest = (worked().saturating_sub(begun) * REST).min(LONGEST_REST);
             if !self.wait(nudges, send, Instant::now() + rest.max(TOGETHER)) {
                 return;
             }
@@ -141,8 +134,18 @@ impl<'p> Source<'p> {
             self.watch = None;
         }
         let input = match read(self.place, self.interest) {
-            Ok(data) => Input::Data(Arc::new(data)),
-            Err(error) => Input::Unreadable(describe(&error)),
+            Ok(data) => {
+                if std::mem::take(&mut self.is_blind) {
+                    self.watch = watch(self.place, &self.socket, &self.nudge);
+                }
+                Input::Data(Arc::new(data))
+            }
+            Err(error) => {
+                // What is watched may be gone, and another home come in its place.
+                self.watch = None;
+                self.is_blind = true;
+                Input::Unreadable(describe(&error))
+            }
         };
         if send.send(input).is_err() {
             return false;
@@ -237,6 +240,29 @@ impl<'p> Source<'p> {
             Nudge::Reread => true,
         }
     }
+}
+
+/// Watches what is shown, where the system can.
+fn watch(place: &Place, socket: &Path, nudge: &Sender<Nudge>) -> Option<HomeWatch> {
+    let told = nudge.clone();
+    let mut also = Vec::from([socket.parent().unwrap_or(socket).to_owned()]);
+    if let Some(sessions) = place.sessions() {
+        also.extend([sessions.root().to_owned(), sessions.live_dir()]);
+    }
+    HomeWatch::begin(&place.home, also, move |wake| {
+        let nudge = match wake {
+            Wake::Changed => Nudge::Changed,
+            Wake::Lost => Nudge::Lost,
+        };
+        // Nobody listens any more at the end.
+        let _: Result<(), _> = told.send(nudge);
+    })
+}
+
+/// How long this thread has kept a processor busy.
+fn worked() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::try_from(time).unwrap_or_default()
 }
 
 /// The end of a history, where nothing of it is news.

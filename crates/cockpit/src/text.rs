@@ -242,4 +242,23 @@ mod tests {
         assert_eq!(pieces[0], ("error".to_owned(), red));
         assert_eq!(pieces[1], (": ␛[2Kx".to_owned(), Style::new()));
     }
+
+    #[test]
+    fn what_would_hide_in_a_line_is_a_mark() {
+        for hidden in [
+            '\u{e0049}',
+            '\u{e0101}',
+            '\u{34f}',
+            '\u{115f}',
+            '\u{200b}',
+            '\u{fff9}',
+            '\u{1ffff}',
+            '\u{fe01}',
+        ] {
+            assert_eq!(line(&format!("a{hidden}b")), "a\u{fffd}b", "{hidden:?}");
+            assert_eq!(wrapped(&format!("a{hidden}b"), 9), ["a\u{fffd}b"]);
+        }
+        let words = "क\u{94d}\u{200d}ष ⚠\u{fe0f}";
+        assert_eq!(line(words), words);
+    }
 }

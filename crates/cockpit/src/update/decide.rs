@@ -46,6 +46,14 @@ pub(super) fn ratify(app: &mut App, at: Duration) -> Vec<Act> {
             at,
             "its end has not been on the screen yet: J scrolls to it",
         ),
+        // Somebody else's hand was in it: no key that was meant for another brief lets it through.
+        Ok(brief) if brief.withheld.is_some() => {
+            let (worker, seq) = (&brief.worker, brief.seq.get());
+            let question = format!("{worker}/{seq} is withheld: let the words above through?");
+            let requests = vec![Request::decision(&brief, Decision::Ratified, None)];
+            app.prompt = Some(Prompt::new(Ask::Confirm { question, requests }));
+            Vec::new()
+        }
         Ok(brief) => carry(
             app,
             vec![Request::decision(&brief, Decision::Ratified, None)],

@@ -188,6 +188,13 @@ pub(super) fn hints(app: &App) -> Vec<String> {
         Left, Log, Mark, Move, NextHit, Open, Palette, Quit, Ratify, RatifyAll, Reject, Right,
         ScrollDown, Stop, Undo, Wrap, Yes, Zoom,
     };
+    if let (None, Some(Page::Help { .. })) = (&app.prompt, app.pages.last()) {
+        return vec![
+            "type to narrow".into(),
+            "pgdn scroll".into(),
+            "esc back".into(),
+        ];
+    }
     let asked = app.prompt.as_ref();
     let context = asked.map_or_else(|| app.context(), Prompt::context);
     let commands: &[(KeyCommand, &str)] = match context {

@@ -42,7 +42,7 @@ pub(super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) {
 
 fn labelled(app: &App, label: &str, text: &str) -> Line<'static> {
     Line::from(vec![
-        styled(format!("{label:<7}"), app.theme.style(Role::Title)),
+        styled(format!("{label:<8}"), app.theme.style(Role::Title)),
         Span::raw(line(text).into_owned()),
     ])
 }
@@ -113,7 +113,7 @@ fn worker(app: &App) -> (String, Vec<Line<'static>>) {
     let seen = format!("{} ago, {}", age(app, view.worker.last_seen), view.liveness);
     lines.push(labelled(app, "seen", &seen));
     if view.reports > 0 {
-        let reports = format!("{} unread: : report.list", view.reports);
+        let reports = format!("{} unread (:report.list)", view.reports);
         lines.push(labelled(app, "reports", &reports));
     }
     (id.to_owned(), lines)

@@ -38,6 +38,8 @@ const KEPT_BYTES: usize = 4 << 20;
 const RECHECK: Duration = Duration::from_secs(10);
 /// After a look that took one unit of time, the next waits for so many.
 const REST: u32 = 9;
+/// No look waits longer for the one before.
+const LONGEST_REST: Duration = Duration::from_secs(1);
 /// Changes that come together are told together.
 const TOGETHER: Duration = Duration::from_millis(5);
 
@@ -176,7 +178,7 @@ pub(crate) async fn tell_lists(home: Home, hub: Arc<Hub>) {
             Ok((Err(error), _)) => warn!("the lists cannot be read: {}", describe(&error)),
             Err(_) => return,
         }
-        sleep(begun.elapsed() * REST).await;
+        sleep((begun.elapsed() * REST).min(LONGEST_REST)).await;
     }
 }
 

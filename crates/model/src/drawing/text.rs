@@ -8,10 +8,21 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// No text shows more characters than columns times this: marks that take no room can be many.
 const MARKS: usize = 4;
 
-/// Whether a character steers a terminal, or reorders a line.
+/// Whether a character steers a terminal, reorders a line, or hides in it: nobody sees it, and an agent
+/// reads it. Joiners are part of words in many scripts, and of pictures; they are left alone.
 pub fn steers(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    c.is_control() || hides(c) || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Whether nothing of it is seen: marks of direction, fillers, tags, selectors of variants beyond the usual
+/// sixteen, what annotates, and what is no character.
+pub(crate) fn hides(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2060}'..='\u{2065}' | '\u{206a}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0d}'
+        | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e0fff}')
+        || u32::from(c) & 0xfffe == 0xfffe
 }
 
 /// The text on one line, what steers shown as U+FFFD.

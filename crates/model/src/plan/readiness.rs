@@ -64,8 +64,7 @@ mod tests {
         by_key.sort_by_key(|at| &said[*at].key);
         let by_key: Vec<&str> = by_key.iter().map(|at| tasks[*at].id.as_str()).collect();
         let graph = Graph::new(&tasks);
-        let all: Vec<&Outline> = tasks.iter().collect();
-        let claimed = claim_order(&graph, &all);
+        let claimed = claim_order(&graph, &tasks);
         let claimed: Vec<&str> = claimed.iter().map(|it| it.id.as_str()).collect();
         assert_eq!(by_key, claimed);
     }
