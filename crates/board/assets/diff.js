@@ -48,7 +48,7 @@ const WORD = { ' ': '', '+': 'new: ', '-': 'gone: ' };
 export function Diff({ was, now }) {
   return html`
     <pre class="diff" tabindex="0" aria-label="Difference">${diff(was, now).map(
-      ({ sign, text }, n) => html`<span key=${n} class=${CLASS[sign]}><span class="unseen">${WORD[sign]}</span><span aria-hidden="true">${sign} </span><${Marked} text=${text} />${'\n'}</span>`,
+      ({ sign, text }, n) => html`<span key=${n} class=${CLASS[sign]}><span class="unseen">${WORD[sign]}</span><span aria-hidden="true">${sign} </span><${Marked} text=${text} isWhole=${true} />${'\n'}</span>`,
     )}</pre>
   `;
 }

@@ -6,9 +6,9 @@
 import { html, useLayoutEffect, useRef, useState } from './preact.js';
 import { parts } from './words.js';
 
-/** @param {{ text: string }} of */
-export function Marked({ text }) {
-  return parts(text).map(({ text: it, isMark }, n) => (isMark ? html`<mark key=${n}>${it}</mark>` : it));
+/** A text on one line. @param {{ text: string, isWhole?: boolean }} of */
+export function Marked({ text, isWhole = false }) {
+  return parts(text, isWhole).map(({ text: it, isMark }, n) => (isMark ? html`<mark key=${n}>${it}</mark>` : it));
 }
 
 /** A long line as pieces of so many characters. @param {string} text @param {number} width */
@@ -40,7 +40,7 @@ export function Exactly({ text, children }) {
   }, []);
   return html`
     <pre ref=${place} class="exactly" tabindex="0" aria-label="The words, as they will be delivered"><span class="ruler" aria-hidden="true">0000000000</span>${text.split('\n').map((line, n) =>
-      pieces(line, width).map((piece, m, all) => html`<span key=${`${n}.${m}`}><${Marked} text=${piece} />${m < all.length - 1 && html`<mark class="wrap" aria-hidden="true">↩</mark>`}${'\n'}</span>`),
+      pieces(line, width).map((piece, m, all) => html`<span key=${`${n}.${m}`}><${Marked} text=${piece} isWhole=${m === all.length - 1} />${m < all.length - 1 && html`<mark class="wrap" aria-hidden="true">↩</mark>`}${'\n'}</span>`),
     )}${children}</pre>
   `;
 }

@@ -65,12 +65,13 @@ export const plain = (text) => text.replace(/\n/g, ' ').replace(HIDDEN, nameOf);
 
 /**
  * A text as parts: what is read as it is, and marks for what is hidden.
- * @param {string} text @returns {{ text: string, isMark: boolean }[]}
+ * @param {string} text @param {boolean} isWhole whether blanks at its end are the end of a line
+ * @returns {{ text: string, isMark: boolean }[]}
  */
-export function parts(text) {
+export function parts(text, isWhole) {
   const found = [];
   let last = 0;
-  const all = [...text.matchAll(HIDDEN), ...text.matchAll(/ +(?=\n|$)/g)].sort((a, b) => a.index - b.index);
+  const all = [...text.matchAll(HIDDEN), ...(isWhole ? text.matchAll(/ +$/g) : [])].sort((a, b) => a.index - b.index);
   for (const { 0: it, index } of all) {
     if (index > last) found.push({ text: text.slice(last, index), isMark: false });
     const mark = it.startsWith(' ') ? '·'.repeat(it.length) : nameOf(it);
