@@ -29,14 +29,14 @@ export function listen(headers, listener) {
     if (data.kind === 'join') {
       if (leads && word !== null) {
         others.postMessage({ kind: 'state', word });
-        if (hasState) others.postMessage({ kind: 'told', event: 'daemon.resync', data: listener.snapshot() });
+        if (hasState) others.postMessage({ kind: 'told', event: 'daemon.resync', data: JSON.stringify(listener.snapshot()) });
       }
     } else if (!leads) {
       if (data.kind === 'heard') listener.heard();
       if (data.kind === 'state') listener.state(data.word);
       if (data.kind === 'told') {
         hasState ||= data.event === 'daemon.resync';
-        if (hasState) listener.told(data.event, data.data);
+        if (hasState) listener.told(data.event, JSON.parse(data.data));
       }
     }
   });
@@ -55,10 +55,9 @@ export function listen(headers, listener) {
         others.postMessage({ kind: 'state', word: now });
       },
       told: (event) => {
-        const data = JSON.parse(event.data);
         hasState ||= event.event === 'daemon.resync';
-        listener.told(event.event, data);
-        others.postMessage({ kind: 'told', event: event.event, data });
+        listener.told(event.event, JSON.parse(event.data));
+        others.postMessage({ kind: 'told', event: event.event, data: event.data });
       },
     });
   });

@@ -71,7 +71,7 @@ export function resync(now) {
         const was = lists.get(list)?.tasks ?? new Map();
         const here = new Set(tasks.map(({ id }) => id));
         const removed = [...was.keys()].filter((id) => !here.has(id));
-        const other = tasks.filter((task) => JSON.stringify(was.get(task.id)?.peek()) !== JSON.stringify(task));
+        const other = tasks.filter((task) => !was.has(task.id) || JSON.stringify(was.get(task.id)?.peek()) !== JSON.stringify(task));
         differ += other.length + removed.length;
         write(repository.id, list, other, removed);
       }

@@ -71,6 +71,7 @@ function pause(tries) {
 export async function follow(path, headers, { told, heard, state }) {
   for (let tries = 0; ; tries += 1) {
     const cut = new AbortController();
+    let heardAt = 0;
     let watch = setTimeout(() => cut.abort(), SILENCE);
     try {
       const answer = await fetch(path, { headers, signal: cut.signal });
@@ -83,7 +84,10 @@ export async function follow(path, headers, { told, heard, state }) {
         for (let part = await reader.read(); !part.done; part = await reader.read()) {
           clearTimeout(watch);
           watch = setTimeout(() => cut.abort(), SILENCE);
-          heard();
+          if (Date.now() - heardAt >= 1000) {
+            heardAt = Date.now();
+            heard();
+          }
           for (const event of parser.feed(part.value)) told(event);
         }
       }

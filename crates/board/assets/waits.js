@@ -22,18 +22,23 @@ const SETTLED = 200;
 
 /** @type {import('./preact.js').Signal<Item[]>} */
 const mail = signal([]);
-/** Tasks that need the person, by list and id. @type {import('./preact.js').Signal<Map<string, Item>>} */
+/** Tasks that ended badly, by list and id. @type {import('./preact.js').Signal<Map<string, Item>>} */
 const tasks = signal(new Map());
+/** Claims by list and id. Each change of a claim is noted; whether one is over is looked at with the clock. @type {Map<string, Item>} */
+const leases = new Map();
+const leaseEnded = signal(0);
 /** Whether what waits is known. */
 export const isKnown = signal(false);
 
+const lapsed = computed(() => {
+  void leaseEnded.value;
+  return [...leases.values()].filter(({ at }) => Date.parse(at ?? '') < now.value);
+});
+
 /** All that waits, the oldest first. */
 export const waiting = computed(() =>
-  [...mail.value, ...tasks.value.values()].filter(isDue).sort((a, b) => ((a.at ?? '') < (b.at ?? '') ? -1 : 1)),
+  [...mail.value, ...tasks.value.values(), ...lapsed.value].sort((a, b) => ((a.at ?? '') < (b.at ?? '') ? -1 : 1)),
 );
-
-/** A claim waits only once its lease is over. @param {Item} it */
-const isDue = (it) => it.kind !== 'lease' || Date.parse(it.task.claim?.expires_at ?? '') < now.value;
 
 /** @param {string} repo @param {string} list @param {Task} task @returns {Item | null} */
 function ofTask(repo, list, task) {
@@ -43,17 +48,31 @@ function ofTask(repo, list, task) {
   return ends === null ? null : { id, repo, at: ends, kind: 'lease', list, task };
 }
 
+/** A claim that is no more, or was renewed. @param {string} id */
+function drop(id) {
+  const was = leases.get(id);
+  if (was === undefined) return;
+  leases.delete(id);
+  if (Date.parse(was.at ?? '') < now.peek()) leaseEnded.value += 1;
+}
+
 /** @param {string} list @param {Task[]} changed @param {string[]} removed */
 function look(list, changed, removed) {
   const next = new Map(tasks.peek());
   let differs = false;
   for (const task of changed) {
+    const id = `${list}/${task.id}`;
     const item = ofTask(lists.get(list)?.repo ?? '', list, task);
-    differs ||= item !== null || next.has(`${list}/${task.id}`);
-    if (item === null) next.delete(`${list}/${task.id}`);
-    else next.set(item.id, item);
+    const isLease = item?.kind === 'lease';
+    drop(id);
+    differs ||= next.has(id) || (item !== null && !isLease);
+    next.delete(id);
+    if (item !== null) (isLease ? leases : next).set(id, item);
   }
-  for (const id of removed) differs = next.delete(`${list}/${id}`) || differs;
+  for (const id of removed) {
+    drop(`${list}/${id}`);
+    differs = next.delete(`${list}/${id}`) || differs;
+  }
   if (differs) tasks.value = next;
 }
 keepOrder(look);
