@@ -14,9 +14,12 @@ import { Exactly, Marked } from './marked.js';
 import { fail, say, toast } from './notices.js';
 import { canAct } from './state.js';
 import { askAgain } from './waits.js';
-import { age, count, left, moment } from './words.js';
+import { age, count, isNarrow, left, moment } from './words.js';
 
 /** @typedef {Extract<import('./waits.js').Item, { kind: 'brief' }>} BriefWaits */
+
+/** What the buttons of a narrow screen cover is not in sight. */
+const BELOW_NARROW = '0px 0px -130px 0px';
 
 /**
  * Sends a decision on what was seen. @param {string} repo @param {Brief} seen
@@ -71,7 +74,7 @@ export function BriefItem({ item }) {
     if (isAtEnd || isEditing || end.current === null) return;
     const seen = new IntersectionObserver((entries) => {
       if (entries.some(({ isIntersecting }) => isIntersecting)) setAtEnd(true);
-    });
+    }, { rootMargin: isNarrow.peek() ? BELOW_NARROW : '0px' });
     seen.observe(end.current);
     return () => seen.disconnect();
   }, [isAtEnd, isEditing, envelope]);

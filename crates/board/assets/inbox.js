@@ -100,8 +100,9 @@ export function Inbox() {
   const isSeveral = repositories.value.length > 1;
   return html`
     <main id="main" tabindex="-1" class=${isOpen ? 'inbox open' : 'inbox'}>
+      <h1 class="unseen">Inbox</h1>
       <section class="waiting" aria-labelledby="inbox">
-        <h1 id="inbox">${items.length} ${items.length === 1 ? 'waits' : 'wait'} <span class="dim">oldest ${age(items[0]?.at)}</span></h1>
+        <h2 id="inbox">${items.length} ${items.length === 1 ? 'waits' : 'wait'} <span class="dim">oldest ${age(items[0]?.at)}</span></h2>
         <ul>
           ${items.map((it) => {
             const { sign, who, text } = titleOf(it);

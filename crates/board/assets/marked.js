@@ -4,19 +4,29 @@
 // @ts-check
 
 import { html, useLayoutEffect, useRef, useState } from './preact.js';
-import { parts } from './words.js';
+import { parts, widthOf } from './words.js';
 
 /** A text on one line. @param {{ text: string, isWhole?: boolean }} of */
 export function Marked({ text, isWhole = false }) {
   return parts(text, isWhole).map(({ text: it, isMark }, n) => (isMark ? html`<mark key=${n}>${it}</mark>` : it));
 }
 
-/** A long line as pieces of so many characters. @param {string} text @param {number} width */
+/** A long line as pieces of so many columns. @param {string} text @param {number} width */
 function pieces(text, width) {
-  const all = [...text];
   const cut = [];
-  for (let at = 0; at < all.length; at += width) cut.push(all.slice(at, at + width).join(''));
-  return cut.length === 0 ? [''] : cut;
+  let piece = '';
+  let used = 0;
+  for (const it of text) {
+    const own = widthOf(it);
+    if (used + own > width) {
+      cut.push(piece);
+      piece = '';
+      used = 0;
+    }
+    piece += it;
+    used += own;
+  }
+  return [...cut, piece];
 }
 
 /** A body in the place's own width, each wrap marked. @param {{ text: string, children?: unknown }} of */

@@ -33,8 +33,9 @@ export function Messages() {
   const shown = chosen ?? [...threads.keys()].at(-1) ?? '';
   return html`
     <main id="main" tabindex="-1" class=${chosen === null ? 'inbox' : 'inbox open'} aria-busy=${messages === null}>
+      <h1 class="unseen">Messages</h1>
       <section class="waiting" aria-labelledby="threads">
-        <h1 id="threads">Messages <span class="dim">${count(messages?.length ?? 0, 'message')}</span></h1>
+        <h2 id="threads">${count(messages?.length ?? 0, 'message')}</h2>
         ${messages !== null && messages.length === 0 && html`<p>No message yet.</p>`}
         <ul>
           ${[...threads].reverse().map(([name, all]) => html`

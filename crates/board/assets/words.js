@@ -60,6 +60,13 @@ function nameOf(it) {
   return `‹U+${code.toString(16).toUpperCase().padStart(4, '0')}›`;
 }
 
+const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
+/** How many columns a character takes as it is shown. @param {string} it */
+export function widthOf(it) {
+  if (it === '\t') return 5;
+  return it.search(HIDDEN) === 0 ? nameOf(it).length : WIDE.test(it) ? 2 : 1;
+}
+
 /** A text on one line, with what is hidden made visible. @param {string} text */
 export const plain = (text) => text.replace(/\n/g, ' ').replace(HIDDEN, nameOf);
 
