@@ -1,8 +1,6 @@
 // The filter of tasks: words, and `field:value`. A minus before a term turns it round.
 // @ts-check
 
-import { plain } from './words.js';
-
 /** @typedef {(task: Task) => boolean} Keep */
 
 /** @type {Record<string, (task: Task) => (string | null)[]>} */
@@ -40,6 +38,6 @@ function term(said) {
   const keep =
     field !== undefined
       ? (task) => field(task).some((it) => it?.toLowerCase() === value)
-      : (task) => plain(task.subject).toLowerCase().includes(value) || `#${task.id}` === value;
+      : (task) => task.subject.toLowerCase().includes(value) || `#${task.id}` === value;
   return isNot ? (task) => !keep(task) : keep;
 }

@@ -6,7 +6,7 @@ import { choose } from './ask.js';
 import { isGoing, isOn, tables, useKeys } from './keys.js';
 import { Order } from './order.js';
 import { openPalette } from './palette.js';
-import { go, list, route, SCREENS, to, toTask } from './route.js';
+import { back, go, list, route, SCREENS, to, toTask } from './route.js';
 import { connection, heardAt, listNames, lists, taskOf } from './state.js';
 import { tryNow } from './stream.js';
 import { nextTheme, theme } from './theme.js';
@@ -151,7 +151,7 @@ export function useFrameKeys() {
     { key: '?', does: 'these keys', run: () => void help() },
     { key: 'Ctrl-k', shown: 'Ctrl K', does: 'palette', run: () => openPalette('') },
     { key: 't', does: 'theme', run: nextTheme },
-    { key: 'Escape', shown: 'Esc', does: 'back', run: () => history.back() },
+    { key: 'Escape', shown: 'Esc', does: 'back', run: back },
     ...SCREENS.map((it) => ({ key: `g ${TITLES[it].key}`, does: TITLES[it].title, run: () => go(to(it)) })),
   ], []);
 }

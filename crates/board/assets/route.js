@@ -36,11 +36,22 @@ export const route = computed(() => {
 /** The list on the screen: the address's, else the first by name. */
 export const list = computed(() => route.value.list ?? listNames.value[0] ?? null);
 
+/** How many entries of the history are this page's. */
+let entries = 0;
+
+/** Back, but never out of the board. */
+export function back() {
+  if (entries > 0) history.back();
+}
+
 /** @param {string} to @param {boolean} [isSame] replaces the entry of the history */
 export function go(to, isSame = false) {
   if (to === address.peek()) return;
   if (isSame) history.replaceState(null, '', to);
-  else history.pushState(null, '', to);
+  else {
+    history.pushState(null, '', to);
+    entries += 1;
+  }
   address.value = to;
 }
 
@@ -80,6 +91,7 @@ function kept(of) {
 }
 
 addEventListener('popstate', () => {
+  entries = Math.max(0, entries - 1);
   address.value = location.pathname + location.hash;
 });
 
