@@ -206,7 +206,7 @@ impl Told {
             self.keep(list, old.map_or(&[], |it| &it.tasks), &of.repo, &of.tasks);
         }
         for (list, of) in &before {
-            if !now.get(list).is_some_and(|it| it.repo == of.repo) {
+            if now.get(list).is_none_or(|it| it.repo != of.repo) {
                 self.keep(list, &of.tasks, &of.repo, &[]);
             }
         }
