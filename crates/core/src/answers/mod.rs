@@ -71,12 +71,12 @@ pub fn document<T: Published>(answer: &T) -> Value {
 /// The whole document as a text, made in one go: it may be long.
 pub fn text<T: Published>(answer: &T) -> String {
     #[derive(Serialize)]
-    struct Whole<'a, T> {
+    struct NamedAnswer<'a, T> {
         schema: String,
         #[serde(flatten)]
         answer: &'a T,
     }
-    let whole = Whole {
+    let whole = NamedAnswer {
         schema: shape::schema(T::NAME),
         answer,
     };

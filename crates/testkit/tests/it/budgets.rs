@@ -22,7 +22,7 @@ struct Budget {
 
 /// What the program may be when the clean-up is done: 55,000 without its faces, the cockpit, and the board with
 /// what the daemon tells it.
-const PROGRAM: usize = 55_000 + 4_400 + 500;
+const PROGRAM: usize = 55_000 + 4_510 + 400;
 
 /// The program.
 const BUDGETS: &[Budget] = &[
@@ -40,7 +40,7 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "core",
-        lines: 24_760,
+        lines: 24_690,
         goal: 20_600,
         why: "the operations and their table; errors, settings, mail and coordination say the same thing several times; doctor looks at each file of a mail; notifications, their settings and channels",
     },
@@ -52,20 +52,20 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "daemon",
-        lines: 3_420,
-        goal: 2_960,
+        lines: 3_300,
+        goal: 2_900,
         why: "one process and its interface; its routes are read off the table of operations",
     },
     Budget {
         krate: "board",
-        lines: 110,
-        goal: 110,
+        lines: 100,
+        goal: 100,
         why: "a face: the table of its files; what is in them is held by its own test",
     },
     Budget {
         krate: "cockpit",
-        lines: 4_400,
-        goal: 4_400,
+        lines: 4_510,
+        goal: 4_510,
         why: "a face: six screens, their keys, what is asked, two sources of wakes",
     },
     Budget {
