@@ -334,7 +334,8 @@ pub fn read(place: &Place, interest: Interest) -> Result<Snapshot> {
         snapshot.workers.retain(is_active);
         snapshot.skipped += broken.len();
         snapshot.reserved = Reservations::of(&place.home, &repository.id).scan()?.live;
-        let (briefs, _) = fleet::pending(&fleet)?;
+        let (briefs, unreadable) = fleet::pending(&fleet)?;
+        snapshot.skipped += unreadable.len();
         let briefs = briefs.iter().map(|it| WaitingItem::Brief(brief(it)));
         snapshot.waiting.extend(briefs);
         if interest.mail {

@@ -12,6 +12,9 @@ use unicode_width::UnicodeWidthChar;
 /// A longer line of a log is cut.
 pub const LONGEST_LOG_LINE: usize = 4_000;
 
+/// No text shows more characters than columns times this: marks that take no room can be many.
+const MARKS: usize = 4;
+
 /// How many columns a tab goes on to the next multiple of.
 const TAB: usize = 4;
 
@@ -75,13 +78,16 @@ fn wrap_line(raw: &str, columns: usize, lines: &mut Vec<String>) {
 
 /// Cut to so many columns; what was cut ends in an ellipsis.
 pub fn cut(text: &str, columns: usize) -> String {
-    let text = line(text);
+    // Most of a text that is far too long is not even looked at.
+    let end = text.char_indices().nth(columns * MARKS + 1);
+    let (head, is_long) = end.map_or((text, false), |(end, _)| (&text[..end], true));
+    let text = line(head);
     let width = |it: &str| {
         it.chars()
             .filter_map(UnicodeWidthChar::width)
             .sum::<usize>()
     };
-    if text.len() <= columns || width(&text) <= columns {
+    if !is_long && (text.len() <= columns || width(&text) <= columns) {
         return text.into_owned();
     }
     let (mut kept, mut used) = (String::new(), 0);

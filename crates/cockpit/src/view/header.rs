@@ -120,8 +120,12 @@ fn next(app: &App) -> Line<'static> {
         1 => " · 1 waits for you".to_owned(),
         n => format!(" · {n} wait for you"),
     };
+    let unreadable = match data.skipped {
+        0 => String::new(),
+        n => format!(" · {n} unreadable"),
+    };
     let queued = format!(
-        "QUEUED {} ({blocked} blocked){waits} ",
+        "QUEUED {} ({blocked} blocked){waits}{unreadable} ",
         ready.len() + blocked
     );
     let room = usize::from(app.size.0).saturating_sub(width_of(&queued) + 1);

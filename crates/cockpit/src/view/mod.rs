@@ -294,7 +294,7 @@ fn message(app: &App, frame: &mut Frame<'_>, area: Rect) {
     };
     let others = match app.toasts.len() {
         1 => String::new(),
-        n => format!("  (+{}, @ shows all)", n - 1),
+        n => format!("  (+{})", n - 1),
     };
     let (sign, role) = match toast.is_error {
         true => ("✗", Role::Failed),

@@ -17,6 +17,9 @@ use crate::{
     theme::Role,
 };
 
+/// A longer subject is cut.
+const LONGEST_SUBJECT: usize = 4_000;
+
 /// Draws it.
 pub(super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) {
     if area.width < 3 || area.height < 3 {
@@ -127,7 +130,7 @@ fn task(app: &App, width: usize) -> (String, Vec<Line<'static>>) {
         .and_then(|it| app.data.tasks.get(*it));
     match task {
         Some(task) => (
-            format!("#{} {}", task.id, line(&task.subject)),
+            format!("#{} {}", task.id, cut(&task.subject, width)),
             outline(app, task, width),
         ),
         None => ("No task".to_owned(), Vec::new()),
@@ -170,7 +173,8 @@ fn outline(app: &App, task: &Outline, width: usize) -> Vec<Line<'static>> {
         lines.push(labelled(app, "tags", &task.tags.join(", ")));
     }
     lines.push(Line::default());
-    lines.extend(wrapped(&task.subject, width).into_iter().map(Line::from));
+    let subject = cut(&task.subject, LONGEST_SUBJECT);
+    lines.extend(wrapped(&subject, width).into_iter().map(Line::from));
     lines
 }
 
