@@ -101,16 +101,17 @@ impl<'p> Source<'p> {
             if !self.has_daemon && listen(&self.socket, &self.nudge) {
                 self.has_daemon = true;
             }
+            let begun = worked();
+            if !self.look(send) {
+                return;
+            }
+            // A look may find that the system tells of changes again, or does no more.
             let source = self.kind();
             if said != Some(source) {
                 said = Some(source);
                 if send.send(Input::Source(source)).is_err() {
                     return;
                 }
-            }
-            let begun = worked();
-            if !self.look(send) {
-                return;
             }
             let rest = (worked().saturating_sub(begun) * REST).min(LONGEST_REST);
             if !self.wait(nudges, send, Instant::now() + rest.max(TOGETHER)) {

@@ -118,11 +118,28 @@ fn log_heading(log: &crate::log::LogView) -> String {
     words.join(&format!(" {between} "))
 }
 
+/// The end of a log whose lines are wrapped.
+fn last_lines(log: &crate::log::LogView, (width, height): (usize, usize)) -> Vec<Line<'static>> {
+    let mut last: Vec<String> = Vec::new();
+    for row in log.rows.iter().rev() {
+        let raw = log.lines.get(*row).map_or("", |it| it);
+        last.extend(wrapped(raw, width).into_iter().rev());
+        if last.len() >= height {
+            break;
+        }
+    }
+    last.truncate(height);
+    last.into_iter().rev().map(Line::from).collect()
+}
+
 fn log_lines(
     app: &App,
     log: &crate::log::LogView,
     (width, height): (usize, usize),
 ) -> Vec<Line<'static>> {
+    if log.wraps && log.follows {
+        return last_lines(log, (width, height));
+    }
     let mut lines = Vec::new();
     let hit = log.filter.to_lowercase();
     for row in log.rows.iter().skip(log.top).take(height) {
