@@ -1,10 +1,8 @@
 //! Foreign text that others will read: people at a terminal, agents in a prompt.
 //!
-//! Owns how a control character looks where it must not act, and one that would not be seen. Nothing is dropped unseen.
+//! Owns how a control character looks where it must not act. Nothing is dropped unseen.
 
 use std::borrow::Cow;
-
-use crate::drawing::hides;
 
 /// A control character as something to look at, as wide as any letter.
 pub fn picture(c: char) -> char {
@@ -15,7 +13,7 @@ pub fn picture(c: char) -> char {
     }
 }
 
-/// The text without control characters and hidden ones: line breaks and tabs stay, the others are pictures.
+/// The text without control characters: line breaks and tabs stay, the others are pictures.
 pub fn plain(text: &str) -> Cow<'_, str> {
     if !text.contains(acts) {
         return Cow::Borrowed(text);
@@ -25,7 +23,7 @@ pub fn plain(text: &str) -> Cow<'_, str> {
 }
 
 fn acts(c: char) -> bool {
-    (c.is_control() || hides(c)) && !matches!(c, '\n' | '\t')
+    c.is_control() && !matches!(c, '\n' | '\t')
 }
 
 #[cfg(test)]

@@ -19,7 +19,6 @@ pub use dot::dot;
 pub use mermaid::mermaid;
 pub use picture::{Edge, EdgeStyle, Picture};
 pub use svg::svg;
-pub(crate) use text::hides;
 pub use text::steers;
 pub use timeline::timeline;
 

@@ -16,7 +16,7 @@ pub fn steers(c: char) -> bool {
 
 /// Whether nothing of it is seen: marks of direction, fillers, tags, selectors of variants beyond the usual
 /// sixteen, what annotates, and what is no character.
-pub(crate) fn hides(c: char) -> bool {
+fn hides(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
         | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2060}'..='\u{2065}' | '\u{206a}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0d}'

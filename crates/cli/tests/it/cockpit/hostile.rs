@@ -234,7 +234,7 @@ fn a_log_steers_nothing_but_its_own_colours() {
     let screen = assert_unmoved(&terminal, "the log");
     assert!(screen.contains("␛]52;c;ZXZpbA=="), "{screen}");
     assert!(screen.contains("red"), "{screen}");
-    for key in ["w", "k", "K", "K", "K", "g", "G", "f"] {
+    for key in ["w", "k", "K", "K", "K", "G", "g", "f"] {
         terminal.keys(&[key]);
         assert_unmoved(&terminal, key);
     }
