@@ -53,8 +53,11 @@ pub fn json(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
         if steers(c) && c > '\u{1f}' {
-            // Writing to a string does not fail.
-            let _: std::fmt::Result = write!(safe, "\\u{:04x}", u32::from(c));
+            // JSON writes a character in units of UTF-16.
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                // Writing to a string does not fail.
+                let _: std::fmt::Result = write!(safe, "\\u{unit:04x}");
+            }
         } else {
             safe.push(c);
         }
