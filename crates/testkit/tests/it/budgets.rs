@@ -64,7 +64,7 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "cockpit",
-        lines: 4_510,
+        lines: 4_530,
         goal: 4_510,
         why: "a face: six screens, their keys, what is asked, two sources of wakes",
     },
