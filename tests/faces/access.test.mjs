@@ -91,7 +91,7 @@ test('the dialogs have no fault either', async (t) => {
 
 test('every screen is reached and left by keys alone', async (t) => {
   const page = await openBoard(await visit(t, browser), world);
-  const titles = [['l', /List|tasks?/i], ['i', /wait/], ['f', /Fleet|worker/i], ['r', /Run|session/i], ['m', /Messages?/i], ['e', /Files?|reserv/i], ['b', /Board/]];
+  const titles = [['l', /List|tasks?/i], ['i', /Inbox|wait/], ['f', /Fleet|worker/i], ['r', /Run|session/i], ['m', /Messages?/i], ['e', /Files?|reserv/i], ['b', /Board/]];
   for (const [key, title] of titles) {
     await page.keyboard.press('g');
     await page.keyboard.press(key);
