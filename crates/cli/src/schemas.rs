@@ -4,8 +4,8 @@ use flagpost_core::answers::Schema;
 
 use crate::commands::{
     board, bridge, completions, config, daemon, demo, doctor, export, graph, history, import,
-    index, init, instructions, logs, man, msg, notify, relay, relocate, reserve, rm, run, schema,
-    search, selection, session, stats, status, tags, timeline, timer, word, worker,
+    index, init, instructions, logs, man, msg, notify, relay, relocate, reserve, run, schema,
+    selection, session, stats, status, tags, timer, word, worker,
 };
 
 flagpost_core::answers! {
@@ -25,10 +25,8 @@ flagpost_core::answers! {
     "changed" => selection::Changed<'_>,
     "completions" => completions::Completions<'_>,
     "confirmed" => worker::report::Confirmed<'_>,
-    "config" => config::Settings<'_>,
     "config_path" => config::SettingsFile<'_>,
     "demo" => demo::Demonstrated<'_>,
-    "doctor" => doctor::Examined<'_>,
     "down" => daemon::Down,
     "dry_run" => selection::DryRun<'_>,
     "export" => export::Exported<'_>,
@@ -51,7 +49,6 @@ flagpost_core::answers! {
     "plan" => run::RunPlan<'_>,
     "projects" => tags::Projects<'_>,
     "recovery" => session::Recovery<'_>,
-    "removed" => rm::Removed<'_>,
     "repository" => init::Registered<'_>,
     "reserve_check" => reserve::check::CheckedFiles<'_>,
     "rows" => index::RowsAnswer<'_>,
@@ -59,14 +56,11 @@ flagpost_core::answers! {
     "said" => word::SaidAnswer<'_>,
     "schema" => schema::OneSchema<'_>,
     "schemas" => schema::Schemas,
-    "search" => search::SearchAnswer<'_>,
-    "setting" => config::Described<'_>,
     "setting_stored" => config::Stored<'_>,
     "setting_unset" => config::Unset<'_>,
     "stats" => stats::InNumbers<'_>,
     "status" => status::StatusAnswer<'_>,
     "tags" => tags::Tags<'_>,
-    "timeline" => timeline::DrawnTimeline<'_>,
     "timer" => timer::Measured<'_>,
     "timers" => timer::Timers<'_>,
     "up" => daemon::Up,

@@ -8,12 +8,9 @@ pub mod changes;
 
 use std::path::{Path, PathBuf};
 
-use flagpost_disk::{
-    dialects::{
-        claude_tasks::is_task_name,
-        session::{layout, progress},
-    },
-    fsx,
+use flagpost_disk::dialects::{
+    claude_tasks::is_task_name,
+    session::{layout, progress},
 };
 use flagpost_model::{ListId, ListRef};
 use serde_json::{Map, Value, json};
@@ -24,14 +21,6 @@ use crate::{
     list::List,
     roots, sessions, shape,
 };
-
-/// What comes first among the artifacts; the rest follows by name.
-const FIRST: [&str; 4] = [
-    "execution_context",
-    "task_log",
-    "execution_plan",
-    "session_summary",
-];
 
 /// Every list, in the order of [`collated`]: those of ours, and those that can only be read.
 pub fn every(home: &Home) -> Result<Vec<ListRef>> {
@@ -139,46 +128,23 @@ pub fn session_dir(home: &Home, list: &ListRef) -> Result<Option<PathBuf>> {
 }
 
 fn context(home: &Home, dir: &Path) -> Result<Value> {
-    let names = home.fs().names(dir);
-    let names = names.map_err(flagpost_disk::Error::io("list", dir))?;
-    let mut artifacts = Vec::new();
-    for name in names.iter().filter_map(|name| name.to_str()) {
-        let Some(stem) = name.strip_suffix(".md").filter(|stem| is_artifact(stem)) else {
-            continue;
-        };
-        let path = dir.join(name);
-        // It may be gone by now; what cannot be read costs its neighbours nothing.
-        if let (Ok(Some(stat)), Ok(Some(content))) = (
-            fsx::stat(home.fs(), &path),
-            fsx::read_lossy(home.fs(), &path),
-        ) {
-            let at = stat.modified / 1_000_000;
-            artifacts.push((stem.to_owned(), content, at));
-        }
-    }
-    artifacts.sort_by_key(|(name, ..)| {
-        let rank = FIRST.iter().position(|first| first == name);
-        (rank.unwrap_or(FIRST.len()), name.clone())
-    });
-    let text = artifacts
-        .iter()
-        .find(|(name, ..)| format!("{name}.md") == layout::PROGRESS);
-    if artifacts.is_empty() {
+    let documents = sessions::documents(home, dir)?;
+    if documents.is_empty() {
         return Ok(Value::Null);
     }
-    let progress = text.and_then(|(_, text, _)| shown(text));
-    let artifacts = artifacts
+    let progress = documents
         .iter()
-        .map(|(name, content, at)| json!({"name": name, "content": content, "lastModified": at}));
+        .find(|it| format!("{}.md", it.name) == layout::PROGRESS);
+    let progress = progress.and_then(|it| shown(&it.text));
+    let artifacts = documents.iter().map(|it| {
+        let at = it.changed.as_millisecond();
+        json!({"name": it.name, "content": it.text, "lastModified": at})
+    });
     Ok(json!({
         "executionDir": shape::path(dir),
         "artifacts": artifacts.collect::<Vec<_>>(),
         "progress": progress,
     }))
-}
-
-fn is_artifact(stem: &str) -> bool {
-    !stem.starts_with('.') && !stem.starts_with("context-task-")
 }
 
 /// How far a session is, as its file says; none where it has no status or no time, so that the file itself

@@ -1,6 +1,8 @@
 //! What only the daemon answers, and the schemas of all that it answers with.
 
 use flagpost_core::answers::{LineAnswer, Schema};
+use flagpost_model::view;
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -10,6 +12,7 @@ use crate::{
 };
 
 flagpost_core::answers! {
+    "browsers" => BrowsersAnswer,
     "daemon" => Daemon,
     "link" => LinkAnswer,
     "list_change" => ListChange<'_>,
@@ -56,4 +59,23 @@ pub(crate) struct Transition<'a> {
     /// The event's name.
     pub(crate) event: &'a str,
     pub(crate) line: LineAnswer<'a>,
+}
+
+view! {
+    /// The browsers that are signed in.
+    ///
+    /// From GET /v1/browsers.
+    pub(crate) struct BrowsersAnswer {
+        browsers: Vec<Browser>,
+    }
+
+    /// A browser that is signed in.
+    pub(crate) struct Browser {
+        /// What it calls itself.
+        name: String,
+        /// When it signed in.
+        since: Timestamp,
+        /// When it asked for something last.
+        used: Timestamp,
+    }
 }

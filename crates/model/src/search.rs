@@ -31,6 +31,9 @@ names!(
 );
 
 impl SearchKind {
+    /// What is looked through unless kinds are named: the history mostly says again what these say.
+    pub const USUAL: [Self; 4] = [Self::Task, Self::Brief, Self::Report, Self::Session];
+
     /// What goes this way.
     pub fn of(direction: Direction) -> Self {
         match direction {

@@ -5,11 +5,10 @@ use std::borrow::Cow;
 use clap::Subcommand;
 use flagpost_core::{
     Config as File,
+    answers::{self, Settings},
     config::{self, Origin, Setting, SettingValue, Unknown},
 };
 use flagpost_model::view;
-use schemars::JsonSchema;
-use serde::Serialize;
 use serde_json::json;
 
 use crate::{
@@ -103,13 +102,10 @@ fn list(context: &Context) -> anyhow::Result<Answer> {
             line(&value.unwrap_or_default()),
         ]
     });
-    let misnamed = unknown
-        .iter()
-        .map(|unknown| Misnamed::new(&unknown.name, unknown.line, unknown.suggestion.as_deref()));
     let answer = Settings::new(
         file.path().to_string_lossy(),
-        settings.iter().map(listed).collect(),
-        misnamed.collect(),
+        answers::each(&settings),
+        answers::each(&unknown),
     );
     Ok(Answer::of(&answer)
         .text(Screen::of(context).table(&["KEY", "FROM", "VALUE"], rows.collect()))
@@ -135,7 +131,7 @@ fn get(context: &Context, args: &GetArgs) -> anyhow::Result<Answer> {
         let name = setting.name;
         return Err(flagpost_core::Error::Unset { name }.into());
     };
-    Ok(Answer::of(&described(&setting))
+    Ok(Answer::of(&answers::Setting::in_full(&setting))
         .text(value.to_string())
         .ids([value]))
 }
@@ -186,51 +182,6 @@ fn origin(setting: &Setting) -> String {
 }
 
 view! {
-    /// Every setting.
-    ///
-    /// After 'flagpost config list'.
-    pub struct Settings<'a> {
-        /// Where the file is, or would be.
-        path: Cow<'a, str>,
-        settings: Vec<Described<'a>>,
-        /// Names in the file that are no settings.
-        unknown: Vec<Misnamed<'a>>,
-    }
-
-    /// A name in the file that is no setting.
-    struct Misnamed<'a> {
-        key: &'a str,
-        /// On which line of the file.
-        line: usize,
-        /// What is probably meant.
-        suggestion: Option<&'a str>,
-    }
-}
-
-/// A setting, and where its value is from.
-///
-/// After 'flagpost config get'.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Described<'a> {
-    /// Its name, such as run.agent.
-    key: &'a str,
-    /// Null where nobody set it and there is no default, or where it is not shown.
-    value: Option<&'a SettingValue>,
-    /// Whether the value is not shown, in a list, since it is called like a secret.
-    hidden: bool,
-    /// Where the value is from.
-    origin: Origin,
-    /// What holds without anybody's setting it.
-    default: Option<&'a SettingValue>,
-    /// The variable of the environment that sets it.
-    variable: Option<&'a str>,
-    /// The option that comes before it.
-    option: Option<&'a str>,
-    /// What it does.
-    about: &'a str,
-}
-
-view! {
     /// A setting that was stored.
     ///
     /// After 'flagpost config set'.
@@ -257,31 +208,5 @@ view! {
     pub struct SettingsFile<'a> {
         path: Cow<'a, str>,
         exists: bool,
-    }
-}
-
-/// As it stands in a list: what is called like a secret is not shown.
-fn listed(setting: &Setting) -> Described<'_> {
-    let described = described(setting);
-    match setting.is_secret() {
-        true => Described {
-            value: None,
-            hidden: true,
-            ..described
-        },
-        false => described,
-    }
-}
-
-fn described(setting: &Setting) -> Described<'_> {
-    Described {
-        key: &setting.name,
-        value: setting.value.as_ref(),
-        hidden: false,
-        origin: setting.origin,
-        default: setting.default.as_ref(),
-        variable: setting.about.variable,
-        option: setting.about.option,
-        about: setting.about.text,
     }
 }

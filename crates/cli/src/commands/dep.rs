@@ -36,14 +36,10 @@ pub fn run(context: &Context, verb: &DepCommand) -> anyhow::Result<Answer> {
     let id = list.resolve(&args.id)?;
     let mut task = list.task(&id)?.task;
     // All are known before the first is linked: a slip of the finger changes nothing.
-    let named = args
-        .blockers
-        .iter()
-        .map(|given| match (verb, list.resolve(given)) {
-            // A blocker that does not exist any more can still be named exactly.
-            (DepCommand::Rm(_), Err(Error::NotFound { .. })) => Ok(given.parse()?),
-            (_, known) => known,
-        });
+    let named = args.blockers.iter().map(|given| match verb {
+        DepCommand::Add(_) => list.resolve(given),
+        DepCommand::Rm(_) => tasks::blocker(&list, given),
+    });
     let blockers = named.collect::<Result<Vec<TaskId>, Error>>()?;
     match verb {
         DepCommand::Add(_) => task = tasks::link(&list, &actor, &id, &blockers)?,

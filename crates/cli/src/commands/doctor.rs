@@ -4,16 +4,13 @@ mod agents;
 
 pub use agents::Agents;
 
-use std::{borrow::Cow, collections::BTreeMap, path::Path};
+use std::collections::BTreeMap;
 
 use flagpost_core::{
-    answers,
+    answers::{self, Examined, FindingCounts},
     doctor::{self, Finding, Fix, Mended, Repair, RepairOutcome},
 };
-use flagpost_model::{ListId, TaskId, finding::Severity, view};
-
-use schemars::JsonSchema;
-use serde::Serialize;
+use flagpost_model::finding::Severity;
 
 use crate::{
     context::Context,
@@ -113,97 +110,25 @@ fn confirm(args: &DoctorArgs, count: usize) -> anyhow::Result<()> {
 }
 
 fn answer(context: &Context, args: &DoctorArgs, findings: &[Finding], mended: &[Mended]) -> Answer {
-    let mut counts: BTreeMap<Severity, usize> = Severity::ALL.iter().map(|it| (*it, 0)).collect();
-    for finding in findings {
-        *counts.entry(finding.severity()).or_default() += 1;
-    }
-    let answer = Examined {
-        home: context.home.root().to_string_lossy(),
-        findings: answers::each(findings),
-        counts: Counts::new(
-            counts[&Severity::Error],
-            counts[&Severity::Warning],
-            counts[&Severity::Note],
-        ),
-        fixed: answers::each(mended),
-        dry_run: args.dry_run,
-    };
+    let counts = FindingCounts::from(findings);
+    let answer = Examined::new(
+        context.home.root().to_string_lossy(),
+        answers::each(findings),
+        &counts,
+        answers::each(mended),
+        args.dry_run,
+    );
     let failed = mended
         .iter()
         .any(|it| matches!(it.outcome, RepairOutcome::Failed(_)));
-    let has_errors = counts.get(&Severity::Error).is_some_and(|n| *n > 0);
     let mut answer = Answer::of(&answer)
         .text(text(Screen::of(context), findings, mended, &counts))
         .ids(findings.iter().map(|finding| finding.code));
-    answer.code = u8::from(has_errors || failed);
+    answer.code = u8::from(counts.error > 0 || failed);
     answer
 }
 
-/// What does not hold, and how to mend it.
-///
-/// After 'flagpost doctor'; docs/doctor.md explains the codes. Exit code 1 where there are errors.
-#[derive(Serialize, JsonSchema)]
-pub struct Examined<'a> {
-    home: Cow<'a, str>,
-    findings: Vec<Found<'a>>,
-    counts: Counts,
-    /// The repairs that --fix made.
-    fixed: Vec<Fixed<'a>>,
-    /// Whether --dry-run was given.
-    dry_run: bool,
-}
-
-view! {
-    /// How many findings there are.
-    struct Counts {
-        error: usize,
-        warning: usize,
-        note: usize,
-    }
-
-    /// What was found.
-    struct Found<'a> from finding: &'a Finding {
-        /// What it is, by a name that stays.
-        code: &'a str = finding.code.as_str(),
-        severity: Severity = finding.severity(),
-        /// In a sentence.
-        what: &'a str = &finding.what,
-        /// Where.
-        path: Option<Cow<'a, str>> = finding.path.as_deref().map(Path::to_string_lossy),
-        list: Option<&'a ListId> = finding.list.as_ref(),
-        task: Option<&'a TaskId> = finding.task.as_ref(),
-        repair: Repaired = match &finding.repair {
-            Repair::Nothing => Repaired::new("nothing", None),
-            Repair::ByHand(text) => Repaired::new("by_hand", Some(text.clone())),
-            Repair::Fix(fix) => Repaired::new("fix", Some(fix.to_string())),
-        },
-    }
-
-    /// What to do about it.
-    struct Repaired {
-        /// fix: 'flagpost doctor --fix' does it.
-        #[schemars(extend("enum" = ["nothing", "by_hand", "fix"]))]
-        kind: &'static str,
-        /// What to do, or what would be done; null where nothing is needed.
-        text: Option<String>,
-    }
-
-    /// A repair that was made.
-    struct Fixed<'a> from mended: &'a Mended {
-        what: String = mended.fix.to_string(),
-        #[schemars(extend("enum" = ["done", "needless", "failed"]))]
-        outcome: &'a str = mended.outcome.as_str(),
-        /// Why it failed; else null.
-        why: Option<String> = mended.outcome.why(),
-    }
-}
-
-fn text(
-    screen: Screen,
-    findings: &[Finding],
-    mended: &[Mended],
-    counts: &BTreeMap<Severity, usize>,
-) -> String {
+fn text(screen: Screen, findings: &[Finding], mended: &[Mended], counts: &FindingCounts) -> String {
     let mut text = String::new();
     for it in mended {
         let why = it.outcome.why().map(|why| format!(": {why}"));
@@ -237,9 +162,9 @@ fn text(
         }
     }
     let counted: Vec<String> = counts
-        .iter()
-        .filter(|(_, n)| **n > 0)
-        .map(|(severity, n)| format!("{n} {severity}{}", if *n == 1 { "" } else { "s" }))
+        .each()
+        .filter(|(_, n)| *n > 0)
+        .map(|(severity, n)| format!("{n} {severity}{}", if n == 1 { "" } else { "s" }))
         .collect();
     text += &format!("\n{}\n", counted.join(", "));
     let fixable = fixes(findings).count();

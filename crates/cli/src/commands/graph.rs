@@ -4,7 +4,6 @@ mod tree;
 
 use std::{
     borrow::Cow,
-    collections::HashSet,
     path::{Path, PathBuf},
 };
 
@@ -13,8 +12,7 @@ use flagpost_core::{Skipped, answers, drawings};
 use flagpost_model::{
     ListRef, TaskId,
     drawing::{self, EdgeStyle, MARK, Picture},
-    plan::{Graph, expected, is_unfinished},
-    task::Outline,
+    plan::{Excerpt, Graph, expected},
     view,
 };
 use schemars::JsonSchema;
@@ -120,14 +118,11 @@ pub fn run(context: &Context, args: &GraphArgs) -> anyhow::Result<Answer> {
     let loaded = list.load()?;
     let whole = Graph::new(&loaded.outlines);
     let root = args.id.as_deref().map(|id| list.resolve(id)).transpose()?;
-    let reached = root.as_ref().map(|root| reached(&whole, root));
-    let is_shown = |task: &&Outline| {
-        let below = reached
-            .as_ref()
-            .is_none_or(|reached| reached.contains(&task.id));
-        below && (!args.open || is_unfinished(&task.state) || root.as_ref() == Some(&task.id))
+    let excerpt = Excerpt {
+        root: root.as_ref(),
+        only_unfinished: args.open,
     };
-    let shown: Vec<Outline> = loaded.outlines.iter().filter(is_shown).cloned().collect();
+    let shown = excerpt.of(&loaded.outlines);
     let graph = Graph::new(&shown);
     let picture = Picture::new(list.id().as_str(), &graph, expected);
     let draw = |screen: Screen| match format {
@@ -192,16 +187,4 @@ pub fn run(context: &Context, args: &GraphArgs) -> anyhow::Result<Answer> {
         .ids(shown.iter().map(|task| &task.id))
         .notes(unknown.chain(cycle))
         .notes(shape::skipped_notes(&loaded.skipped)))
-}
-
-/// A task and all that waits for it, however indirectly.
-fn reached<'o>(graph: &Graph<'o>, root: &TaskId) -> HashSet<&'o TaskId> {
-    let mut reached = HashSet::new();
-    let mut next: Vec<&Outline> = graph.get(root).into_iter().collect();
-    while let Some(task) = next.pop() {
-        if reached.insert(&task.id) {
-            next.extend(graph.dependants(&task.id));
-        }
-    }
-    reached
 }

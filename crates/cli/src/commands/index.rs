@@ -4,13 +4,11 @@ use std::borrow::Cow;
 
 use clap::Subcommand;
 use flagpost_core::{
-    Skipped,
-    index::{self, IndexCounts, IndexFault, IndexStatus, Owner, Rows, SqlValue},
+    answers::UnreadThings,
+    index::{self, IndexCounts, IndexStatus, Rows, SqlValue},
 };
-use flagpost_model::{ListId, RepoId, view};
+use flagpost_model::view;
 use jiff::SignedDuration;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::{
     list::{LIMIT, more, unseen},
@@ -102,14 +100,6 @@ view! {
         faults: UnreadThings<'a> = it.faults.as_slice().into(),
     }
 
-    /// What could not be read.
-    pub struct UnreadThings<'a> from faults: &'a [IndexFault] {
-        /// Files that could not be read, and so are not looked through.
-        skipped: Vec<UnindexedFile<'a>> = faults.iter().filter_map(UnindexedFile::of).collect(),
-        /// Lists, roots and repositories that could not be looked through, and why.
-        pub unreadable: Vec<String> = faults.iter().filter_map(whole).collect(),
-    }
-
     /// What the index answered.
     ///
     /// After 'flagpost index sql'.
@@ -122,45 +112,6 @@ view! {
         total: usize = it.total,
         /// Whether more are there than are shown; --limit 0 shows all.
         truncated: bool = it.rows.len() < it.total,
-    }
-}
-
-/// A file that could not be read.
-#[derive(Debug, Serialize, JsonSchema)]
-struct UnindexedFile<'a> {
-    /// Whose it is; else null.
-    list: Option<&'a ListId>,
-    /// Whose it is; else null.
-    repository: Option<&'a RepoId>,
-    /// Its name in the list's directory, below the workers' or the sessions'.
-    file: &'a str,
-    reason: &'a str,
-}
-
-impl<'a> UnindexedFile<'a> {
-    /// Where the fault is that of one file.
-    fn of(fault: &'a IndexFault) -> Option<Self> {
-        let (list, repository) = match &fault.owner {
-            Owner::Home => (None, None),
-            Owner::List(list) => (Some(list), None),
-            Owner::Repository(repository) => (None, Some(repository)),
-        };
-        Some(Self {
-            list,
-            repository,
-            file: fault.file.as_deref()?,
-            reason: &fault.reason,
-        })
-    }
-}
-
-impl UnreadThings<'_> {
-    /// The files, for remarks.
-    pub fn files(&self) -> Vec<Skipped> {
-        let files = self.skipped.iter();
-        files
-            .map(|it| Skipped::new(it.file.to_owned(), it.reason.to_owned()))
-            .collect()
     }
 }
 
@@ -222,16 +173,4 @@ fn cell(value: &SqlValue) -> String {
         SqlValue::Text(text) => line(text),
         SqlValue::Blob { bytes } => format!("{bytes} bytes"),
     }
-}
-
-/// What is to be said where it is no single file that could not be read.
-fn whole(fault: &IndexFault) -> Option<String> {
-    let reason = &fault.reason;
-    fault.file.is_none().then(|| match &fault.owner {
-        Owner::Home => reason.clone(),
-        Owner::List(list) => format!("list {list} cannot be looked through: {reason}"),
-        Owner::Repository(repository) => {
-            format!("repository {repository} cannot be looked through: {reason}")
-        }
-    })
 }

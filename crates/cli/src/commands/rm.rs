@@ -1,10 +1,9 @@
 //! `rm`: remove tasks.
 
 use flagpost_core::{
-    answers::{self, Task},
+    answers::{self, Removed},
     tasks,
 };
-use flagpost_model::view;
 
 use super::selection::{Ids, Where};
 use crate::{context::Context, output::Answer, terminal::title};
@@ -18,18 +17,6 @@ pub struct RmArgs {
     ids: Ids,
     #[command(flatten)]
     which: Where,
-}
-
-view! {
-    /// Tasks that were removed.
-    ///
-    /// After 'flagpost task rm'.
-    pub struct Removed<'a> {
-        /// Whether nothing was done.
-        dry_run: bool,
-        /// As they were.
-        tasks: Vec<Task<'a>>,
-    }
 }
 
 const INSTEAD: &str = "--dry-run shows what would go, and 'flagpost task cancel' keeps the record";

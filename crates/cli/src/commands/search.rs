@@ -2,20 +2,13 @@
 
 use flagpost_core::{
     Error,
-    answers::each,
+    answers::SearchAnswer,
     coordination::Directory,
     index::{self, Hit, SearchRequest, SearchScope, Thing},
 };
-use flagpost_model::{
-    ListId, RepoId, Seq, TaskId, WorkerId,
-    search::{SearchField, SearchKind, Snippet},
-    task::StateName,
-};
-use schemars::JsonSchema;
-use serde::Serialize;
+use flagpost_model::search::{SearchField, SearchKind};
 
 use super::{
-    index::UnreadThings,
     list::{LIMIT, more, unseen},
     query::named,
 };
@@ -54,128 +47,6 @@ pub struct SearchArgs {
     limit: usize,
 }
 
-/// What is looked through unless kinds are named.
-const USUAL: [SearchKind; 4] = [
-    SearchKind::Task,
-    SearchKind::Brief,
-    SearchKind::Report,
-    SearchKind::Session,
-];
-
-/// Where a text is.
-///
-/// After 'flagpost search'.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct SearchAnswer<'a> {
-    /// What was looked for.
-    text: &'a str,
-    hits: Vec<HitAnswer<'a>>,
-    /// How many there are, shown or not.
-    total: usize,
-    /// Whether more are there than are shown; --limit 0 shows all.
-    truncated: bool,
-    #[serde(flatten)]
-    faults: UnreadThings<'a>,
-}
-
-/// A place where it is. Every key is there, whatever it was found in.
-#[derive(Debug, Serialize, JsonSchema)]
-struct HitAnswer<'a> {
-    kind: SearchKind,
-    /// Of a task; else null.
-    list: Option<&'a ListId>,
-    /// Its id; null for anything else.
-    task: Option<&'a TaskId>,
-    /// Of a task; else null.
-    state: Option<StateName>,
-    /// Of a task; of a brief or report, as the messages table has it; else null.
-    subject: Option<&'a str>,
-    /// The id of the one that it is of; null for a task.
-    repository: Option<&'a RepoId>,
-    /// Whose brief or report it is; else null.
-    worker: Option<&'a WorkerId>,
-    /// The number of a brief or report; else null.
-    seq: Option<Seq>,
-    /// The archive that a brief or report is in; null where it is live.
-    month: Option<&'a str>,
-    /// A session's directory and the file in it; else null.
-    file: Option<&'a str>,
-    /// The number of a line of the history; else null.
-    #[schemars(range(min = 1))]
-    line: Option<u64>,
-    field: SearchField,
-    /// Which of several notes or late results, counted from 1; else 1.
-    n: u32,
-    /// Where it begins, in characters.
-    at: usize,
-    /// In characters.
-    length: usize,
-    /// The words around it, on one line.
-    snippet: &'a Snippet,
-}
-
-impl<'a> From<&'a Hit> for HitAnswer<'a> {
-    fn from(hit: &'a Hit) -> Self {
-        let of = |kind| Self {
-            kind,
-            list: None,
-            task: None,
-            state: None,
-            subject: None,
-            repository: None,
-            worker: None,
-            seq: None,
-            month: None,
-            file: None,
-            line: None,
-            field: hit.place,
-            n: hit.n,
-            at: hit.spot.at,
-            length: hit.spot.len,
-            snippet: &hit.spot.snippet,
-        };
-        match &hit.thing {
-            Thing::Task {
-                list,
-                id,
-                subject,
-                state,
-            } => Self {
-                list: Some(list),
-                task: Some(id),
-                state: Some(*state),
-                subject: Some(subject),
-                ..of(SearchKind::Task)
-            },
-            Thing::Message {
-                repository,
-                worker,
-                direction,
-                seq,
-                month,
-                subject,
-            } => Self {
-                repository: Some(repository),
-                worker: Some(worker),
-                seq: Some(*seq),
-                month: month.as_deref(),
-                subject: Some(subject),
-                ..of(SearchKind::of(*direction))
-            },
-            Thing::Session { repository, file } => Self {
-                repository: Some(repository),
-                file: Some(file),
-                ..of(SearchKind::Session)
-            },
-            Thing::History { repository, n } => Self {
-                repository: Some(repository),
-                line: Some(*n),
-                ..of(SearchKind::History)
-            },
-        }
-    }
-}
-
 /// Looks.
 pub fn run(context: &Context, args: &SearchArgs) -> anyhow::Result<Answer> {
     let Some(text) = args.source.read(args.text.as_deref())? else {
@@ -187,20 +58,14 @@ pub fn run(context: &Context, args: &SearchArgs) -> anyhow::Result<Answer> {
         text,
         scope: scope(context, args)?,
         kinds: match args.kinds.as_slice() {
-            [] => &USUAL,
+            [] => &SearchKind::USUAL,
             kinds => kinds,
         },
         limit: args.limit,
     };
     let found = index::ask(&context.home, |index| index.search(&wanted))?;
     let hidden = found.total - found.hits.len();
-    let body = SearchAnswer {
-        text,
-        hits: each(&found.hits),
-        total: found.total,
-        truncated: hidden > 0,
-        faults: found.faults.as_slice().into(),
-    };
+    let body = SearchAnswer::new(text, &found);
     let page = match found.hits.is_empty() {
         true => format!("{text:?} is nowhere"),
         false => page(Screen::of(context), &found.hits, args.all_lists) + &more(hidden),

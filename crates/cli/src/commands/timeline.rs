@@ -1,20 +1,9 @@
 //! `session timeline`: when the attempts of a session ran, drawn.
 
-use std::{
-    borrow::Cow,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
-use flagpost_core::{answers, drawings};
-use flagpost_model::{
-    TaskId, drawing,
-    session::{Bar, BarEnd, TimelineRow},
-    view,
-};
-use jiff::Timestamp;
-
-use schemars::JsonSchema;
-use serde::Serialize;
+use flagpost_core::{answers::TimelineAnswer, drawings};
+use flagpost_model::drawing;
 
 use super::{list::counted, run::sessions, session::newest};
 use crate::{context::Context, output::Answer};
@@ -49,66 +38,9 @@ pub fn run(context: &Context, args: &TimelineArgs) -> anyhow::Result<Answer> {
     } else if !context.globals.json && !context.globals.quiet {
         text = drawing::timeline(&timeline);
     }
-    let waves = timeline
-        .waves
-        .iter()
-        .map(|wave| Wave::new(wave.n, wave.of, wave.from, wave.to));
-    let answer = DrawnTimeline {
-        session: &timeline.session,
-        live: timeline.is_live,
-        began: timeline.began,
-        ended: timeline.ended,
-        waves: waves.collect(),
-        tasks: answers::each(&timeline.rows),
-        out: out.map(Path::to_string_lossy),
-    };
+    let out = out.map(Path::to_string_lossy);
+    let answer = TimelineAnswer::new(&timeline, out);
     Ok(Answer::of(&answer)
         .text(text)
         .ids(timeline.rows.iter().map(|row| &row.task)))
-}
-
-/// When the attempts of a session ran.
-///
-/// After 'flagpost session timeline'.
-#[derive(Serialize, JsonSchema)]
-pub struct DrawnTimeline<'a> {
-    session: &'a str,
-    /// Whether it goes on.
-    live: bool,
-    began: Timestamp,
-    /// Or until when it was seen.
-    ended: Timestamp,
-    waves: Vec<Wave>,
-    tasks: Vec<Attempted<'a>>,
-    /// The file that was drawn; null without --out.
-    out: Option<Cow<'a, str>>,
-}
-
-view! {
-    /// When a wave was.
-    struct Wave {
-        /// Counted from 1.
-        wave: u32,
-        of: u32,
-        began: Timestamp,
-        ended: Timestamp,
-    }
-
-    /// A task and its attempts.
-    struct Attempted<'a> from row: &'a TimelineRow {
-        id: &'a TaskId = &row.task,
-        subject: &'a str = &row.subject,
-        attempts: Vec<Attempt> = answers::each(&row.bars),
-    }
-
-    /// When an attempt was.
-    struct Attempt from bar: &Bar {
-        /// Counted from 1.
-        attempt: u32 = bar.attempt,
-        began: Timestamp = bar.from,
-        /// Or until when it was seen.
-        ended: Timestamp = bar.to,
-        /// cut_off: the session ended first.
-        end: BarEnd = bar.end,
-    }
 }

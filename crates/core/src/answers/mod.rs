@@ -7,6 +7,8 @@
 
 mod coordination;
 mod failure;
+mod findings;
+mod graph;
 mod history;
 mod mail;
 mod messages;
@@ -14,7 +16,9 @@ mod pages;
 mod questions;
 mod reservations;
 mod schema;
+mod search;
 mod sessions;
+mod settings;
 mod tasks;
 
 use flagpost_disk::dialects::exchange::ListDocument;
@@ -40,6 +44,8 @@ pub use coordination::{
     CoordTasksPage, DiscoveriesAnswer, moment, standings,
 };
 pub use failure::ErrorAnswer;
+pub use findings::{Examined, FindingCounts};
+pub use graph::{GraphCard, GraphLayout};
 pub use history::{HistoryAnswer, LineAnswer};
 pub use mail::{
     BriefAnswer, BriefInFull, BriefsPage, DecidedAnswer, NumberAnswer, ReportsPage, SlashAnswer,
@@ -49,8 +55,13 @@ pub use messages::{MessageWaiting, MessagesPage, NoMessage, OpenMessagesPage};
 pub use questions::AnsweredAnswer;
 pub use reservations::ReservationsAnswer;
 pub use schema::Schema;
-pub use sessions::{SessionAnswer, SessionInFull, SessionsAnswer, StopAsked};
-pub use tasks::{Group, ListedTask, Outline, Task, TaskAnswer, Tasks, UndoneAnswer};
+pub use search::{SearchAnswer, UnreadThings};
+pub use sessions::{
+    LogPart, NoLog, SessionAnswer, SessionDocuments, SessionInFull, SessionsAnswer, StopAsked,
+    TimelineAnswer,
+};
+pub use settings::{Setting, Settings};
+pub use tasks::{Group, ListedTask, Outline, Removed, Task, TaskAnswer, Tasks, UndoneAnswer};
 
 /// A type whose JSON is an answer: the `NAME` of `flagpost.NAME/1`.
 pub trait Published: Serialize + JsonSchema {
@@ -107,6 +118,7 @@ answers! {
     "answered" => AnsweredAnswer<'_>,
     "brief" => BriefInFull<'_>,
     "briefs" => BriefsPage<'_>,
+    "config" => Settings<'_>,
     "coord_export" => CoordExport<'_>,
     "coord_import" => CoordImport<'_>,
     "coordination" => CoordAnswer<'_>,
@@ -116,9 +128,13 @@ answers! {
     "coordination_tasks" => CoordTasksPage<'_>,
     "decided" => DecidedAnswer<'_>,
     "discoveries" => DiscoveriesAnswer<'_>,
+    "doctor" => Examined<'_>,
     "error" => ErrorAnswer<'_>,
+    "graph_layout" => GraphLayout<'_>,
     "history" => HistoryAnswer<'_>,
     "list" => ListDocument<'_>,
+    "log_none" => NoLog,
+    "log_part" => LogPart<'_>,
     "message" => MessageView,
     "message_acked" => Acked,
     "message_none" => NoMessage,
@@ -133,14 +149,19 @@ answers! {
     "proposed" => Proposed,
     "report" => ReportView,
     "reported" => Reported,
+    "removed" => Removed<'_>,
     "reports" => ReportsPage<'_>,
     "reservations" => ReservationsAnswer<'_>,
+    "search" => SearchAnswer<'_>,
     "session" => SessionInFull<'_>,
+    "session_documents" => SessionDocuments<'_>,
     "sessions" => SessionsAnswer<'_>,
+    "setting" => Setting<'_>,
     "slash" => SlashAnswer<'_>,
     "stop_asked" => StopAsked<'_>,
     "task" => TaskAnswer<'_>,
     "tasks" => Tasks<'_>,
+    "timeline" => TimelineAnswer<'_>,
     "undo" => UndoneAnswer<'_>,
     "worker" => WorkerView,
     "workers" => WorkersPage<'_>,

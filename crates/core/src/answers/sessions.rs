@@ -1,8 +1,13 @@
 //! Sessions.
 
+use std::borrow::Cow;
+
 use flagpost_model::{
     ListRef, TaskId,
-    session::{ActiveTask, AttemptRecord, LogRow, Outcome, ProgressStatus},
+    session::{
+        ActiveTask, AttemptRecord, Band, Bar, BarEnd, LogRow, Outcome, ProgressStatus, Timeline,
+        TimelineRow,
+    },
     view,
 };
 use jiff::Timestamp;
@@ -12,7 +17,9 @@ use serde::Serialize;
 use super::each;
 use crate::{
     accounts::Park,
-    sessions::{Left, Session, SessionAttempts, SessionStatus},
+    sessions::{
+        Left, Output, OutputPart, Session, SessionAttempts, SessionDocument, SessionStatus,
+    },
 };
 
 view! {
@@ -136,4 +143,112 @@ pub struct StopAsked<'a> {
     pub now: bool,
     /// It was asked the same before and has not taken that up yet.
     pub already: bool,
+}
+
+/// When the attempts of a session ran.
+///
+/// After 'flagpost session timeline', and from GET /v1/sessions/{id}/timeline.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TimelineAnswer<'a> {
+    session: &'a str,
+    /// Whether it goes on.
+    live: bool,
+    began: Timestamp,
+    /// Or until when it was seen.
+    ended: Timestamp,
+    waves: Vec<WaveBar>,
+    tasks: Vec<TaskBars<'a>>,
+    /// The file that was drawn; null without --out.
+    out: Option<Cow<'a, str>>,
+}
+
+impl<'a> TimelineAnswer<'a> {
+    /// A timeline, and the file in which it was drawn.
+    pub fn new(timeline: &'a Timeline, out: Option<Cow<'a, str>>) -> Self {
+        Self {
+            session: &timeline.session,
+            live: timeline.is_live,
+            began: timeline.began,
+            ended: timeline.ended,
+            waves: each(&timeline.waves),
+            tasks: each(&timeline.rows),
+            out,
+        }
+    }
+}
+
+view! {
+    /// When a wave was.
+    struct WaveBar from wave: &Band {
+        /// Counted from 1.
+        wave: u32 = wave.n,
+        of: u32 = wave.of,
+        began: Timestamp = wave.from,
+        ended: Timestamp = wave.to,
+    }
+
+    /// A task and its attempts.
+    struct TaskBars<'a> from row: &'a TimelineRow {
+        id: &'a TaskId = &row.task,
+        subject: &'a str = &row.subject,
+        attempts: Vec<AttemptBar> = each(&row.bars),
+    }
+
+    /// When an attempt was.
+    struct AttemptBar from bar: &Bar {
+        /// Counted from 1.
+        attempt: u32 = bar.attempt,
+        began: Timestamp = bar.from,
+        /// Or until when it was seen.
+        ended: Timestamp = bar.to,
+        /// cut_off: the session ended first.
+        end: BarEnd = bar.end,
+    }
+
+    /// What a session has written for people.
+    ///
+    /// From GET /v1/sessions/{id}/documents.
+    pub struct SessionDocuments<'a> {
+        /// The plan first, then what came of it.
+        documents: Vec<DocumentAnswer<'a>>,
+    }
+
+    /// A Markdown file of a session.
+    pub struct DocumentAnswer<'a> from it: &'a SessionDocument {
+        /// Its name, without .md.
+        name: &'a str = &it.name,
+        text: &'a str = &it.text,
+        /// When it was written last.
+        changed: Timestamp = it.changed,
+    }
+
+    /// A part of what an attempt's agent printed: whole lines.
+    ///
+    /// From GET /v1/tasks/{list}/{id}/log. Whoever wants more asks again from where it ends.
+    pub struct LogPart<'a> from (output, part): (&'a Output, &'a OutputPart) {
+        task: &'a TaskId = &output.task,
+        /// Which attempt, counted from 1.
+        attempt: u32 = output.attempt,
+        /// The session that it belongs to.
+        session: &'a str = &output.session,
+        /// The agent as the operator named it; null where its client did not tell.
+        agent: Option<&'a str> = output.agent.as_deref(),
+        /// Where it begins, in bytes.
+        from: u64 = part.from,
+        /// Where it ends.
+        to: u64 = part.to,
+        /// What is not UTF-8 in it is shown as U+FFFD.
+        text: &'a str = &part.text,
+        /// Whether nothing more comes of this attempt.
+        over: bool = part.is_over,
+    }
+}
+
+/// No more was printed yet.
+///
+/// From GET /v1/tasks/{list}/{id}/log.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct NoLog {
+    /// Whether somebody waited for it.
+    pub waited: bool,
 }

@@ -270,3 +270,15 @@ impl<'a> UndoneAnswer<'a> {
         }
     }
 }
+
+view! {
+    /// Tasks that were removed.
+    ///
+    /// After 'flagpost task rm'.
+    pub struct Removed<'a> {
+        /// Whether nothing was done.
+        dry_run: bool,
+        /// As they were.
+        tasks: Vec<Task<'a>>,
+    }
+}

@@ -9,11 +9,12 @@ use flagpost_disk::{dialects::claude_tasks::id_of, fsx::Stat};
 use flagpost_model::ListRef;
 use serde_json::{Value, json};
 
-use super::{is_artifact, session_dir};
+use super::session_dir;
 use crate::{
     error::{Error, Result},
     home::Home,
     list::List,
+    sessions::is_document,
 };
 
 /// The files at one time.
@@ -41,7 +42,7 @@ fn artifacts(home: &Home, dir: PathBuf) -> Result<BTreeMap<PathBuf, Stat>> {
     let wanted = |name: &[u8]| {
         let name = String::from_utf8_lossy(name);
         let stem = name.strip_suffix(".md").or(name.strip_suffix(".txt"));
-        stem.is_some_and(is_artifact)
+        stem.is_some_and(is_document)
     };
     match home.fs().scan_dir(&dir, &wanted) {
         Ok(files) => Ok(files

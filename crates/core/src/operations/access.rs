@@ -90,8 +90,10 @@ operations! {
 
     /// Show the tasks of a list.
     TaskList = "task.list", Read;
-    /// Show a task; labels, graphs, numbers.
+    /// Show a task; labels, numbers.
     TaskShow = "task.show", Read;
+    /// Show which task waits for which.
+    TaskGraph = "task.graph", Read;
     /// Write tasks to a file of another format.
     TaskExport = "task.export", Read;
     /// Add a task.
@@ -137,14 +139,24 @@ operations! {
     /// Remove a task's file.
     TaskRemove = "task.remove", Controller("removes no task");
 
-    /// Find words, ask in SQL, read the history.
+    /// Ask in SQL, read the history.
     HistoryShow = "history.show", Read;
+    /// Show what happened to a task.
+    TaskHistory = "task.history", Read;
+    /// Find words.
+    TextSearch = "text.search", Read;
     /// Make the index anew.
     IndexRebuild = "index.rebuild", Agent;
     /// Show the sessions of a repository.
     SessionList = "session.list", Read;
-    /// Show a session and what its agents printed.
+    /// Show a session.
     SessionShow = "session.show", Read;
+    /// Show when a session's attempts ran.
+    SessionTimeline = "session.timeline", Read;
+    /// Show what a session wrote for people.
+    SessionDocuments = "session.documents", Read;
+    /// Show what an agent printed.
+    SessionLog = "session.log", Read;
     /// Give back what a dead session holds.
     SessionRecover = "session.recover", Agent;
     /// Archive a session that is complete.

@@ -6,10 +6,17 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
-    Access, Arguments, Caller, Operation, OperationEffect, OperationEntry, Parameter, Run, all,
-    object_schema,
+    Access, Arguments, Caller, CallerPart, Operation, OperationEffect, OperationEntry, Parameter,
+    Run, all, object_schema,
 };
-use crate::{error::Result, registry, repository::Repository};
+use crate::{
+    answers::{Examined, FindingCounts, Settings, each},
+    config::Config,
+    doctor,
+    error::Result,
+    registry,
+    repository::Repository,
+};
 
 crate::answers! {
     "operations" => Operations,
@@ -81,6 +88,17 @@ pub(super) const ENTRIES: &[OperationEntry] = &[
         "The repositories that are registered",
         Run::Answer("repositories", repositories),
     ),
+    OperationEntry::new(
+        Operation::ConfigShow,
+        "Every setting, its value, and where the value is from",
+        Run::Answer("config", config),
+    ),
+    OperationEntry::new(
+        Operation::HomeExamine,
+        "Whether everything holds, and how to mend what does not; worktrees that were left behind only the command finds",
+        Run::Answer("doctor", examine),
+    )
+    .asking(&[CallerPart::Repo]),
 ];
 
 fn operations(_: &Caller, _: &Arguments) -> Result<Value> {
@@ -116,4 +134,25 @@ fn repositories(caller: &Caller, _: &Arguments) -> Result<Value> {
     };
     let repositories = all.into_iter().map(registered).collect();
     Ok(json!(Repositories { repositories }))
+}
+
+fn config(caller: &Caller, _: &Arguments) -> Result<Value> {
+    let config = Config::read(caller.home())?;
+    let (settings, unknown) = (config.settings()?, config.unknown());
+    let path = config.path().to_string_lossy();
+    Ok(json!(Settings::new(path, each(&settings), each(&unknown))))
+}
+
+fn examine(caller: &Caller, _: &Arguments) -> Result<Value> {
+    let findings = doctor::examine(caller.home(), &caller.repository()?.top);
+    let counts = FindingCounts::from(findings.as_slice());
+    let home = caller.home().root().to_string_lossy();
+    let found = each(&findings);
+    Ok(json!(Examined::new(
+        home,
+        found,
+        &counts,
+        Vec::new(),
+        false
+    )))
 }

@@ -14,7 +14,9 @@ mod home;
 mod mail;
 mod messages;
 mod parameter;
+mod plans;
 mod reservations;
+mod search;
 mod sessions;
 mod slash;
 mod task_changes;
@@ -34,6 +36,8 @@ const SUBJECTS: &[&[OperationEntry]] = &[
     home::ENTRIES,
     tasks::ENTRIES,
     task_changes::ENTRIES,
+    plans::ENTRIES,
+    search::ENTRIES,
     workers::ENTRIES,
     mail::ENTRIES,
     messages::ENTRIES,

@@ -5,14 +5,18 @@ use serde_json::{Value, json};
 
 use super::{
     Arguments, Caller, CallerPart, Operation, OperationEntry, ParamKind, Parameter, Run,
-    tasks::LIST,
+    tasks::{ID, LIST, OF_LIST},
 };
 use crate::{
-    answers::StopAsked,
+    answers::{LogPart, SessionDocuments, StopAsked, TimelineAnswer, each},
     error::Result,
-    sessions::{Sessions, Stop, ask_to_stop},
+    registry,
+    sessions::{self, Sessions, Stop, ask_to_stop},
     shape,
 };
+
+const SESSION: Parameter =
+    Parameter::text("id", "Its id, the beginning of it, or live.").required();
 
 pub(super) const ENTRIES: &[OperationEntry] = &[
     OperationEntry::new(
@@ -27,7 +31,44 @@ pub(super) const ENTRIES: &[OperationEntry] = &[
         Run::Answer("session", show),
     )
     .asking(&[CallerPart::Repo])
-    .taking(&[Parameter::text("id", "Its id, the beginning of it, or live.").required()]),
+    .taking(&[SESSION]),
+    OperationEntry::new(
+        Operation::SessionTimeline,
+        "When the attempts of a session ran",
+        Run::Answer("timeline", timeline),
+    )
+    .asking(&[CallerPart::Repo])
+    .taking(&[SESSION]),
+    OperationEntry::new(
+        Operation::SessionDocuments,
+        "What a session wrote for people: its plan, its progress, its log, its summary",
+        Run::Answer("session_documents", documents),
+    )
+    .asking(&[CallerPart::Repo])
+    .taking(&[SESSION]),
+    OperationEntry::new(
+        Operation::SessionLog,
+        "What a task's agent printed, whole lines, in parts of 256 KiB at most",
+        Run::Awaited(["log_part", "log_none"], log),
+    )
+    .taking(&[
+        OF_LIST,
+        ID,
+        Parameter::text(
+            "session",
+            "The session; without it, the live one, else the newest that has output of the task.",
+        ),
+        Parameter::new(
+            "attempt",
+            ParamKind::Number(1),
+            "The attempt; without it, the last.",
+        ),
+        Parameter::new(
+            "from",
+            ParamKind::Number(0),
+            "Where to begin, in bytes; without it, the end is told.",
+        ),
+    ]),
     OperationEntry::new(
         Operation::RunStop,
         "Asks the run of a repository to end, or to stop one task",
@@ -80,4 +121,32 @@ fn show(caller: &Caller, arguments: &Arguments) -> Result<Value> {
     let session = sessions.find(arguments.needed("id"))?;
     let told = session.attempts(caller.home())?;
     Ok(shape::session_with(&session, &told))
+}
+
+fn timeline(caller: &Caller, arguments: &Arguments) -> Result<Value> {
+    let sessions = Sessions::of(caller.home(), &caller.repository()?);
+    let session = sessions.find(arguments.needed("id"))?;
+    let timeline = session.timeline(caller.home())?;
+    Ok(json!(TimelineAnswer::new(&timeline, None)))
+}
+
+fn documents(caller: &Caller, arguments: &Arguments) -> Result<Value> {
+    let sessions = Sessions::of(caller.home(), &caller.repository()?);
+    let session = sessions.find(arguments.needed("id"))?;
+    let documents = sessions::documents(caller.home(), &session.dir)?;
+    Ok(json!(SessionDocuments::new(each(&documents))))
+}
+
+fn log(caller: &Caller, arguments: &Arguments) -> Result<Option<Value>> {
+    let list = caller.list(arguments)?;
+    let repository = registry::repository(caller.home(), list.repository()?.as_str())?;
+    let sessions = Sessions::of(caller.home(), &repository);
+    // One that is gone from its list has left its output too.
+    let task = list.resolve(arguments.needed("id"));
+    let task = task.or_else(|unknown| arguments.id("id").map_err(|_| unknown))?;
+    let which = (arguments.text("session"), arguments.counted("attempt")?);
+    let mut output = sessions.output(&list, &task, which)?;
+    let part = output.part(&sessions, arguments.number("from"))?;
+    let is_news = part.is_over || part.to > part.from;
+    Ok(is_news.then(|| json!(LogPart::from((&output, &part)))))
 }

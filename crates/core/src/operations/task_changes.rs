@@ -14,7 +14,7 @@ use super::{
     tasks::{ID, LIST, OF_LIST},
 };
 use crate::{
-    answers::{TaskAnswer, UndoneAnswer},
+    answers::{Removed, TaskAnswer, UndoneAnswer, each},
     claims::{self, Claimed, Terms},
     config::{Config, keys::CLAIM_LEASE},
     error::Result,
@@ -95,6 +95,40 @@ pub(super) const ENTRIES: &[OperationEntry] = &[
         edit,
     )
     .having(OperationEffect::Idempotent),
+    change(
+        Operation::TaskNote,
+        "Leaves a remark on a task",
+        &[
+            OF_LIST,
+            ID,
+            Parameter::new("text", ParamKind::Line, "The remark.").required(),
+        ],
+        note,
+    ),
+    change(
+        Operation::TaskLink,
+        "Makes a task wait for others, or not any more",
+        &[
+            OF_LIST,
+            ID,
+            Parameter::new("add", ParamKind::Texts, "The tasks to wait for."),
+            Parameter::new(
+                "remove",
+                ParamKind::Texts,
+                "Those not to wait for any more.",
+            ),
+        ],
+        link,
+    )
+    .having(OperationEffect::Idempotent),
+    OperationEntry::new(
+        Operation::TaskRemove,
+        "Removes a task, and its name from those that wait for it",
+        Run::Answer("removed", remove),
+    )
+    .having(OperationEffect::Ends)
+    .asking(&[Actor])
+    .taking(&[OF_LIST, ID]),
     OperationEntry::new(
         Operation::TaskNext,
         "Claims the first ready task of a list",
@@ -233,6 +267,37 @@ fn fields(list: &List<'_>, arguments: &Arguments) -> Result<Fields> {
             .map_or_else(Labels::default, Labels::Set),
         ..Fields::default()
     })
+}
+
+fn note(caller: &Caller, arguments: &Arguments) -> Result<Value> {
+    let list = caller.list(arguments)?;
+    let id = caller.task(&list, arguments)?;
+    let text = arguments.needed(TEXT.name);
+    tasks::note(&list, &caller.actor()?, [id.clone()].as_slice(), text)?;
+    Ok(json!(TaskAnswer::from(&list.task(&id)?.task)))
+}
+
+fn link(caller: &Caller, arguments: &Arguments) -> Result<Value> {
+    let (list, actor) = (caller.list(arguments)?, caller.actor()?);
+    let id = caller.task(&list, arguments)?;
+    let named = |name| arguments.texts(name).unwrap_or_default();
+    // All are known before the first is linked.
+    let add = named("add").iter().map(|it| list.resolve(it)).collect();
+    let (add, remove): (Result<Vec<_>>, _) = (add, named("remove"));
+    let remove = remove.iter().map(|it| tasks::blocker(&list, it)).collect();
+    let (add, remove): (_, Result<Vec<_>>) = (add?, remove);
+    for blocker in remove? {
+        tasks::unlink(&list, &actor, &id, &blocker)?;
+    }
+    let task = tasks::link(&list, &actor, &id, &add)?;
+    Ok(json!(TaskAnswer::from(&task)))
+}
+
+fn remove(caller: &Caller, arguments: &Arguments) -> Result<Value> {
+    let list = caller.list(arguments)?;
+    let id = caller.task(&list, arguments)?;
+    let removed = [tasks::remove(&list, &caller.actor()?, &id)?];
+    Ok(json!(Removed::new(false, each(&removed))))
 }
 
 fn claim_next(caller: &Caller, arguments: &Arguments) -> Result<Value> {

@@ -7,7 +7,8 @@
 use std::{
     ffi::OsStr,
     fs::File,
-    io::Read,
+    io::{Read, Seek as _, SeekFrom},
+    ops::Range,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -51,6 +52,22 @@ pub struct Output {
     events: Option<Events>,
     known: TaskActivity,
     looked: Option<Instant>,
+}
+
+/// How much of an output is handed out at once: 256 KiB.
+const LONGEST_PART: u64 = 256 << 10;
+
+/// A part of an attempt's output.
+#[derive(Debug)]
+pub struct OutputPart {
+    /// Where it begins, in bytes.
+    pub from: u64,
+    /// Where it ends.
+    pub to: u64,
+    /// What was printed there, without the zeros of what a long log left out.
+    pub text: String,
+    /// Whether this was the end of it.
+    pub is_over: bool,
 }
 
 /// Whether more of an attempt's output may come.
@@ -168,6 +185,32 @@ impl Output {
         Ok(File::open(&self.path).map_err(disk::Error::io("open", &self.path))?)
     }
 
+    /// The whole lines from this place on, or the last of them; a part of [`LONGEST_PART`] at most. A line
+    /// that is longer is cut; what is behind the last line break comes once nothing more does.
+    pub fn part(&mut self, sessions: &Sessions<'_>, from: Option<u64>) -> Result<OutputPart> {
+        // Asked first: what is printed meanwhile is in the part.
+        let is_over = !matches!(self.outlook(sessions)?, Outlook::More);
+        let mut file = self.open()?;
+        let failed = || disk::Error::io("read", &self.path);
+        let size = file.metadata().map_err(failed())?.len();
+        let begin = from.unwrap_or(size.saturating_sub(LONGEST_PART)).min(size);
+        file.seek(SeekFrom::Start(begin)).map_err(failed())?;
+        let mut bytes = Vec::new();
+        file.take(LONGEST_PART)
+            .read_to_end(&mut bytes)
+            .map_err(failed())?;
+        let is_last = is_over && begin + bytes.len() as u64 >= size;
+        let whole = whole_lines(&bytes, from.is_none() && begin > 0, is_last);
+        let said = bytes[whole.clone()].iter().copied();
+        let said: Vec<u8> = said.filter(|byte| *byte != 0).collect();
+        Ok(OutputPart {
+            from: begin + whole.start as u64,
+            to: begin + whole.end as u64,
+            text: String::from_utf8_lossy(&said).into_owned(),
+            is_over: is_last,
+        })
+    }
+
     /// Whether more may come, now that all of it was read.
     pub fn outlook(&mut self, sessions: &Sessions<'_>) -> Result<Outlook> {
         let Some(id) = self.id.clone() else {
@@ -281,6 +324,21 @@ impl Output {
             _ => {}
         }
     }
+}
+
+/// Where the whole lines of these bytes are, which may begin inside of one; the last bytes of all are whole
+/// too. A line that fills a part is cut.
+fn whole_lines(bytes: &[u8], begins_inside: bool, is_last: bool) -> Range<usize> {
+    let is_break = |byte: &u8| *byte == b'\n';
+    let first = bytes.iter().position(is_break).filter(|_| begins_inside);
+    let start = first.map_or(0, |at| at + 1);
+    let end = match bytes.iter().rposition(is_break) {
+        _ if is_last => bytes.len(),
+        Some(last) => last + 1,
+        None if bytes.len() as u64 == LONGEST_PART => bytes.len(),
+        None => start,
+    };
+    start..end
 }
 
 /// The file of an attempt's output.

@@ -87,6 +87,15 @@ pub(crate) fn unblock(
     Ok(true)
 }
 
+/// The task that somebody waits for and is not to wait for any more. One that does not exist any more can
+/// still be named exactly.
+pub fn blocker(list: &List<'_>, given: &str) -> Result<TaskId> {
+    match list.resolve(given) {
+        Err(Error::NotFound { .. }) => Ok(given.parse()?),
+        known => known,
+    }
+}
+
 /// Makes `id` not wait for `blocker` any more. Doing it again changes nothing.
 pub fn unlink(list: &List<'_>, actor: &WorkerId, id: &TaskId, blocker: &TaskId) -> Result<Task> {
     let mut change = list.change(actor)?;

@@ -31,7 +31,7 @@ pub use adding::{add, edit, edit_all, note, preview_edit};
 pub(crate) use answers::must_say_something;
 pub use answers::{AnsweredTask, answer};
 pub use fields::{Fields, Labels};
-pub use links::{blockers, link, unlink};
+pub use links::{blocker, blockers, link, unlink};
 pub(crate) use links::{link_in, mirror, named_by_others, open_blockers, unblock};
 pub use moves::{Move, Moved, Parts, act, act_all, preview_moves};
 pub(crate) use moves::{is_late, knowing};

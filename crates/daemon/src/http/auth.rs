@@ -15,7 +15,7 @@ use std::{
 use axum::http::{HeaderMap, HeaderName, Method, header};
 use tokio::sync::watch;
 
-use super::browsers::{Browsers, Digest, Link};
+use super::browsers::{Browsers, Digest, Link, SignedIn};
 
 /// Which way a request came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -160,8 +160,8 @@ impl Guard {
     }
 
     /// Lets a browser in that has both halves of a link: the cookie that it is given.
-    pub(crate) fn enter(&self, code: &str, key: &str, now: Instant) -> Option<String> {
-        let value = self.browsers().enter(code, key, now)?;
+    pub(crate) fn enter(&self, link: (&str, &str), agent: &str, now: Instant) -> Option<String> {
+        let value = self.browsers().enter(link, agent, now)?;
         let name = &self.cookie;
         Some(format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict"))
     }
@@ -171,6 +171,11 @@ impl Guard {
         let browsers = self.browsers().clear();
         self.signed_out.send_replace(());
         browsers
+    }
+
+    /// Which browsers are in.
+    pub(crate) fn signed_in(&self, now: Instant) -> Vec<SignedIn> {
+        self.browsers().signed_in(now)
     }
 
     /// Is told when all browsers are signed out.

@@ -43,6 +43,19 @@ struct Session {
     key: Digest,
     begun: Instant,
     used: Instant,
+    /// What it calls itself.
+    agent: String,
+}
+
+/// A browser that is in, as a person is told of it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct SignedIn {
+    /// For how long it has been in.
+    pub(crate) age: Duration,
+    /// For how long it has asked for nothing.
+    pub(crate) idle: Duration,
+    /// What it calls itself.
+    pub(crate) agent: String,
 }
 
 /// All of them.
@@ -62,6 +75,9 @@ impl Browsers {
     /// So many links and so many sessions there are at most; the oldest goes.
     const MOST: usize = 16;
 
+    /// So much of a browser's name is kept, in characters.
+    const LONGEST_NAME: usize = 200;
+
     /// A new link.
     pub(crate) fn invite(&mut self, now: Instant) -> Link {
         self.forget(now);
@@ -77,9 +93,14 @@ impl Browsers {
         Link { code, key }
     }
 
-    /// Opens a session for whoever has both halves of a link, which is used by that. The answer is the
-    /// value of its cookie.
-    pub(crate) fn enter(&mut self, code: &str, key: &str, now: Instant) -> Option<String> {
+    /// Opens a session for whoever has both halves of a link, which is used by that, under the name that it
+    /// gives itself. The answer is the value of its cookie.
+    pub(crate) fn enter(
+        &mut self,
+        (code, key): (&str, &str),
+        agent: &str,
+        now: Instant,
+    ) -> Option<String> {
         self.forget(now);
         let (code, key) = (Digest::of(code), Digest::of(key));
         let is_it = |it: &UnusedLink| it.code == code && it.key == key;
@@ -95,6 +116,7 @@ impl Browsers {
             key,
             begun: now,
             used: now,
+            agent: agent.chars().take(Self::LONGEST_NAME).collect(),
         });
         Some(cookie)
     }
@@ -106,6 +128,18 @@ impl Browsers {
         let is_it = |it: &&mut Session| it.cookie == cookie && key.is_none_or(|key| it.key == key);
         let session = self.sessions.iter_mut().find(is_it);
         session.map(|it| it.used = now).is_some()
+    }
+
+    /// Which browsers are in, in the order in which they came.
+    pub(crate) fn signed_in(&mut self, now: Instant) -> Vec<SignedIn> {
+        self.forget(now);
+        self.sessions.sort_by_key(|it| it.begun);
+        let each = self.sessions.iter().map(|it| SignedIn {
+            age: now.saturating_duration_since(it.begun),
+            idle: now.saturating_duration_since(it.used),
+            agent: it.agent.clone(),
+        });
+        each.collect()
     }
 
     /// Signs every browser out, and takes back all links; how many were in.
@@ -130,7 +164,9 @@ mod tests {
 
     fn entered(browsers: &mut Browsers, now: Instant) -> (String, String) {
         let link = browsers.invite(now);
-        let cookie = browsers.enter(&link.code, &link.key, now).unwrap();
+        let cookie = browsers
+            .enter((&link.code, &link.key), "Firefox", now)
+            .unwrap();
         (cookie, link.key)
     }
 
@@ -139,19 +175,35 @@ mod tests {
         let (mut browsers, now) = (Browsers::default(), Instant::now());
         let link = browsers.invite(now);
         let other = browsers.invite(now);
-        assert_eq!(browsers.enter(&link.code, "x", now), None);
-        assert_eq!(browsers.enter(&link.code, "", now), None);
-        assert_eq!(browsers.enter("x", &link.key, now), None);
-        assert_eq!(browsers.enter(&link.code, &other.key, now), None);
-        assert!(browsers.enter(&link.code, &link.key, now).is_some());
-        assert_eq!(browsers.enter(&link.code, &link.key, now), None);
+        assert_eq!(browsers.enter((&link.code, "x"), "Firefox", now), None);
+        assert_eq!(browsers.enter((&link.code, ""), "Firefox", now), None);
+        assert_eq!(browsers.enter(("x", &link.key), "Firefox", now), None);
+        assert_eq!(
+            browsers.enter((&link.code, &other.key), "Firefox", now),
+            None
+        );
+        assert!(
+            browsers
+                .enter((&link.code, &link.key), "Firefox", now)
+                .is_some()
+        );
+        assert_eq!(
+            browsers.enter((&link.code, &link.key), "Firefox", now),
+            None
+        );
         let late = now + Browsers::LINK;
-        assert_eq!(browsers.enter(&other.code, &other.key, late), None);
+        assert_eq!(
+            browsers.enter((&other.code, &other.key), "Firefox", late),
+            None
+        );
         let first = browsers.invite(now);
         for _ in 0..Browsers::MOST {
             browsers.invite(now);
         }
-        assert_eq!(browsers.enter(&first.code, &first.key, now), None);
+        assert_eq!(
+            browsers.enter((&first.code, &first.key), "Firefox", now),
+            None
+        );
     }
 
     #[test]
@@ -193,12 +245,34 @@ mod tests {
     }
 
     #[test]
+    fn a_person_is_told_which_browsers_are_in() {
+        let (mut browsers, now) = (Browsers::default(), Instant::now());
+        let (cookie, _) = entered(&mut browsers, now);
+        let later = now + Duration::from_secs(60);
+        assert!(browsers.knows(&cookie, None, later));
+        let link = browsers.invite(later);
+        let long = "x".repeat(2_000);
+        assert!(
+            browsers
+                .enter((&link.code, &link.key), &long, later)
+                .is_some()
+        );
+        let told = browsers.signed_in(now + Duration::from_secs(90));
+        let times = |it: &SignedIn| (it.age.as_secs(), it.idle.as_secs(), it.agent.len());
+        let told: Vec<_> = told.iter().map(times).collect();
+        assert_eq!(told, [(90, 30, 7), (30, 30, 200)]);
+    }
+
+    #[test]
     fn who_is_signed_out_comes_in_by_no_old_link() {
         let (mut browsers, now) = (Browsers::default(), Instant::now());
         let (cookie, key) = entered(&mut browsers, now);
         let link = browsers.invite(now);
         assert_eq!(browsers.clear(), 1);
         assert!(!browsers.knows(&cookie, Some(&key), now));
-        assert_eq!(browsers.enter(&link.code, &link.key, now), None);
+        assert_eq!(
+            browsers.enter((&link.code, &link.key), "Firefox", now),
+            None
+        );
     }
 }

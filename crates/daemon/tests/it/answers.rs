@@ -12,6 +12,7 @@ use flagpost_core::{
     },
     tasks::{self, Fields},
 };
+use flagpost_disk::dialects::session::layout;
 use flagpost_model::{
     WorkerId,
     decision::Decision,
@@ -93,14 +94,23 @@ fn every_route_keeps_to_its_description() {
     let live = place
         .top()
         .join(".claude/sessions/exec-session-20260513-142500");
-    fs::create_dir_all(&live).unwrap();
+    fs::create_dir_all(live.join("logs")).unwrap();
+    let begun = r#"{"event":"task.started","at":"2026-05-13T14:25:00Z","task":"1","subject":"Parse","attempt":1,"attempts":3}"#;
+    fs::write(live.join(layout::PROGRESS_EVENTS), format!("{begun}\n")).unwrap();
+    let log = layout::attempt_log(&"1".parse().unwrap(), 1);
+    fs::write(live.join(layout::LOGS).join(log), "begun\n").unwrap();
+    fs::write(live.join("execution_plan.md"), "# Plan\n").unwrap();
     let described = got(&served, "/v1/openapi.json");
     let mut seen = BTreeSet::new();
     for (method, path, body) in [
         ("get", "/v1/daemon", ""),
         ("get", "/v1/operations", ""),
         ("get", "/v1/repositories", ""),
+        ("get", "/v1/config", ""),
+        ("get", "/v1/doctor", ""),
+        ("get", "/v1/search?text=parser", ""),
         ("post", "/v1/links", ""),
+        ("get", "/v1/browsers", ""),
         ("post", "/v1/sign-out", ""),
         ("get", "/v1/tasks?query=sort%3D-id&limit=1", ""),
         ("get", "/v1/tasks/web/1", ""),
@@ -114,6 +124,16 @@ fn every_route_keeps_to_its_description() {
             "/v1/tasks/web/3/edit",
             r#"{"group":"release","subject":null}"#,
         ),
+        (
+            "post",
+            "/v1/tasks/web/3/blockers",
+            r#"{"add":["1","2"],"remove":["1"]}"#,
+        ),
+        ("get", "/v1/graph?root=2&open=true", ""),
+        ("post", "/v1/tasks/web/3/blockers", r#"{"remove":["2"]}"#),
+        ("post", "/v1/tasks/web/3/note", r#"{"text":"Ask first"}"#),
+        ("get", "/v1/tasks/web/3/history?limit=2", ""),
+        ("get", "/v1/tasks/web/1/log?from=0", ""),
         ("post", "/v1/claims?list=web&as=W1", ""),
         ("post", "/v1/tasks/web/1/claim?as=W1", r#"{"lease":"1h"}"#),
         ("post", "/v1/tasks/web/1/start?as=W1", "{}"),
@@ -146,6 +166,7 @@ fn every_route_keeps_to_its_description() {
             "/v1/tasks/web/3/done?as=W1",
             r#"{"text":"Done","force":true}"#,
         ),
+        ("post", "/v1/tasks/web/3/remove", ""),
         (
             "post",
             "/v1/workers",
@@ -183,8 +204,20 @@ fn every_route_keeps_to_its_description() {
         ("post", "/v1/messages/W2/inbox/2/ack?as=W2", ""),
         ("get", "/v1/threads/t", ""),
         ("get", "/v1/reservations?repo=web", ""),
+        (
+            "post",
+            "/v1/reservations?as=W1",
+            r#"{"paths":["src/**"],"shared":true,"lease":"5m","reason":"the parser"}"#,
+        ),
+        (
+            "post",
+            "/v1/reservations/release?as=W1",
+            r#"{"paths":["src/**"]}"#,
+        ),
         ("get", "/v1/sessions", ""),
         ("get", "/v1/sessions/exec", ""),
+        ("get", "/v1/sessions/exec/timeline", ""),
+        ("get", "/v1/sessions/exec/documents", ""),
         ("get", "/v1/history?since=1&limit=2", ""),
         ("get", "/v1/openapi.json", ""),
         ("get", "/api/health", ""),

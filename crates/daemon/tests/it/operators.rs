@@ -54,6 +54,7 @@ fn requests(list: &str) -> Vec<(Op, String, String)> {
             "/v1/tasks/LIST/1/release",
             json!({"force": true}),
         ),
+        (Op::TaskRemove, "/v1/tasks/LIST/1/remove", json!({})),
         (Op::WorkerAdd, "/v1/workers", json!({"id": "W7"})),
         (Op::DaemonLink, "/v1/links", json!({})),
         (Op::DaemonLink, "/v1/sign-out", json!({})),

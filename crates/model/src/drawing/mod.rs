@@ -16,9 +16,10 @@ mod timeline;
 mod tests;
 
 pub use dot::dot;
+pub use layers::{HEIGHT, WIDTH};
 pub use mermaid::mermaid;
 pub use picture::{Edge, EdgeStyle, Picture};
-pub use svg::svg;
+pub use svg::{Placed, place, svg};
 pub use text::steers;
 pub use timeline::timeline;
 

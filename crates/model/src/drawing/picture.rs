@@ -81,7 +81,7 @@ impl<'o> Picture<'o> {
     }
 
     /// The tasks of the critical path, where it is a path: one task alone decides nothing.
-    pub(super) fn marked(&self) -> HashSet<&'o TaskId> {
+    pub fn marked(&self) -> HashSet<&'o TaskId> {
         let path = self.critical.iter().copied();
         path.filter(|_| self.critical.len() > 1).collect()
     }

@@ -6,6 +6,7 @@
 
 mod circle;
 mod critical;
+mod excerpt;
 mod family;
 mod faults;
 mod graph;
@@ -19,6 +20,7 @@ mod tests;
 
 pub(crate) use circle::closing;
 pub use critical::{critical, expected};
+pub use excerpt::{Excerpt, PlanGroup, groups};
 pub use family::{Family, PartsProgress};
 pub use faults::{Cycle, OneSided, dangling, one_sided, parent_circles};
 pub use graph::{Graph, Node};

@@ -99,3 +99,28 @@ fn events_are_read_as_they_come() {
     .unwrap();
     assert_eq!(read(&mut events), 3);
 }
+
+#[test]
+fn a_part_is_whole_lines_and_nothing_is_told_twice() {
+    let full = vec![b'x'; LONGEST_PART as usize];
+    let mut broken = full.clone();
+    broken[9] = b'\n';
+    for (bytes, begins_inside, is_last, wanted) in [
+        (&b"a\nb\n"[..], false, false, 0..4),
+        (b"a\nb", false, false, 0..2),
+        (b"a\nb", false, true, 0..3),
+        (b"a", false, false, 0..0),
+        (b"a", false, true, 0..1),
+        (b"", false, true, 0..0),
+        (b"rest\na\nb", true, false, 5..7),
+        (b"rest\nb", true, false, 5..5),
+        (b"rest\nb", true, true, 5..6),
+        (&full, false, false, 0..full.len()),
+        (&full, true, true, 0..full.len()),
+        (&broken, false, false, 0..10),
+        (&broken, true, false, 10..10),
+    ] {
+        let whole = whole_lines(bytes, begins_inside, is_last);
+        assert_eq!(whole, wanted, "{begins_inside} {is_last}");
+    }
+}

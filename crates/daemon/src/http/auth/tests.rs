@@ -30,7 +30,9 @@ fn asked(guard: &Guard, method: &Method, path: &str, lines: &str) -> Result<Show
 fn let_in(guard: &Guard) -> (String, String) {
     let now = Instant::now();
     let link = guard.invite(now);
-    let cookie = guard.enter(&link.code, &link.key, now).unwrap();
+    let cookie = guard
+        .enter((&link.code, &link.key), "Firefox", now)
+        .unwrap();
     let cookie = cookie.split(';').next().unwrap();
     (
         format!("Cookie: {cookie}"),

@@ -7,10 +7,11 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use flagpost_core::operations::{Arguments, CallerPart, Operation, Parameter};
+use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 use crate::{
-    answers::{LinkAnswer, SignedOut},
+    answers::{Browser, BrowsersAnswer, LinkAnswer, SignedOut},
     http::{
         answer::HttpError,
         auth::{KEY, LINK},
@@ -18,6 +19,9 @@ use crate::{
         route::{ParamLocation, RequestContext, Route, RouteHandler, Verb},
     },
 };
+
+/// The header in which a browser says what it is.
+const BROWSER: &str = "user-agent";
 
 pub(crate) const ROUTES: &[Route] = &[
     Route::own(
@@ -38,6 +42,13 @@ pub(crate) const ROUTES: &[Route] = &[
     .asking(&[CallerPart::Agent]),
     Route::own(
         Verb::Get,
+        "/v1/browsers",
+        "The browsers that are signed in",
+        Operation::DaemonShow,
+        RouteHandler::Own("browsers", browsers),
+    ),
+    Route::own(
+        Verb::Get,
         "/login/{code}",
         "The page that a link leads to, which signs in by itself; it uses up nothing",
         Operation::ProgramDescribe,
@@ -54,8 +65,9 @@ pub(crate) const ROUTES: &[Route] = &[
     .taking(&[
         Parameter::text(KEY, "The link's key, from its fragment.").required(),
         Parameter::text("code", "The link's code.").required(),
+        Parameter::text(BROWSER, "What the browser calls itself."),
     ])
-    .with(ParamLocation::Header, &[KEY]),
+    .with(ParamLocation::Header, &[KEY, BROWSER]),
     page("/", "The board"),
     page("/lists/{list}", "The board, at a list")
         .taking(&[Parameter::text("list", "The list.").required()]),
@@ -101,13 +113,25 @@ fn sign_out(desk: &RequestContext<'_>, _: &Arguments) -> Result<Value, HttpError
     Ok(json!(SignedOut { browsers }))
 }
 
+fn browsers(desk: &RequestContext<'_>, _: &Arguments) -> Result<Value, HttpError> {
+    let now = desk.shared.home.now();
+    let before = |time| now.saturating_sub(SignedDuration::try_from(time).unwrap_or_default());
+    let told = desk.shared.guard.signed_in(Instant::now()).into_iter();
+    let told = told.map(|it| {
+        let since = before(it.age).unwrap_or(now);
+        Browser::new(it.agent, since, before(it.idle).unwrap_or(now))
+    });
+    Ok(json!(BrowsersAnswer::new(told.collect())))
+}
+
 fn login(_: &RequestContext<'_>, arguments: &Arguments) -> Result<Response, HttpError> {
     Ok(pages::login(arguments.needed("code")))
 }
 
 fn enter(desk: &RequestContext<'_>, arguments: &Arguments) -> Result<Response, HttpError> {
-    let (code, key) = (arguments.needed("code"), arguments.needed(KEY));
-    let cookie = desk.shared.guard.enter(code, key, Instant::now());
+    let link = (arguments.needed("code"), arguments.needed(KEY));
+    let browser = arguments.text(BROWSER).unwrap_or_default();
+    let cookie = desk.shared.guard.enter(link, browser, Instant::now());
     let cookie = cookie.ok_or_else(|| {
         HttpError::not_found("there is no such link: it was used, or is too old; ask for another")
     })?;

@@ -23,33 +23,56 @@ const COLUMNS: usize = 29;
 /// As much of a subject is said of a card that is pointed at.
 const SAID: usize = 400;
 
+/// Where everything in a picture stands, in pixels from its upper left corner.
+#[derive(Debug)]
+pub struct Placed {
+    /// How wide and how high all of it is.
+    pub size: Point,
+    /// Each card's upper left corner.
+    pub cards: Vec<Point>,
+    /// Each edge's path, as SVG has it.
+    pub paths: Vec<String>,
+}
+
+/// Puts the cards of a picture in their places, and draws its edges between them.
+pub fn place(picture: &Picture<'_>) -> Placed {
+    let layout = lay_out(picture.tasks.len(), &picture.edges);
+    let paths = picture.edges.iter().zip(&layout.ways);
+    let paths = paths.map(|(edge, way)| match edge.from == edge.to {
+        true => around(way),
+        false => bent(way),
+    });
+    Placed {
+        size: (layout.width, layout.height),
+        paths: paths.collect(),
+        cards: layout.cards,
+    }
+}
+
 /// The picture as an SVG file.
 pub fn svg(picture: &Picture<'_>) -> String {
-    let layout = lay_out(picture.tasks.len(), &picture.edges);
-    let mut sheet = Sheet::new(&cut(picture.title, 64), note(picture), layout.width);
+    let placed = place(picture);
+    let (width, height) = placed.size;
+    let mut sheet = Sheet::new(&cut(picture.title, 64), note(picture), width);
     explain(picture, &mut sheet);
     let mut body = DEFS.to_owned();
     // What matters lies on top.
     for kind in [EdgeStyle::Plain, EdgeStyle::Closing, EdgeStyle::Critical] {
-        for (edge, way) in picture.edges.iter().zip(&layout.ways) {
+        for (edge, path) in picture.edges.iter().zip(&placed.paths) {
             if edge.line == kind {
                 let (from, to) = (picture.tasks[edge.from], picture.tasks[edge.to]);
-                let way = match edge.from == edge.to {
-                    true => around(way),
-                    false => bent(way),
-                };
                 let title = format!("<title>{} waits for {}</title>", to.id, from.id);
-                body += &format!("{}\n", arrow(kind, &way, &title));
+                body += &format!("{}\n", arrow(kind, path, &title));
             }
         }
     }
     let marked = picture.marked();
-    for (task, corner) in picture.tasks.iter().zip(&layout.cards) {
+    for (task, corner) in picture.tasks.iter().zip(&placed.cards) {
         body += &card(task, *corner, marked.contains(&task.id));
     }
     let (day, night) = state::style();
     let style = (day + DAY, night + NIGHT);
-    sheet.finish((&style.0, &style.1), &body, layout.height)
+    sheet.finish((&style.0, &style.1), &body, height)
 }
 
 /// The picture in a line of words.
