@@ -96,6 +96,7 @@ pub enum Command {
     #[command(alias = "tui")]
     Cockpit(commands::cockpit::CockpitArgs),
     Board(commands::board::BoardArgs),
+    Hook(commands::hook::HookArgs),
     /// Show and recover the sessions of runs
     #[command(subcommand, after_help = "Example: flagpost session show")]
     Session(commands::session::SessionCommand),

@@ -22,7 +22,7 @@ mod text;
 
 use std::process::ExitCode;
 
-use args::Cli;
+use args::{Cli, Command};
 use clap::{CommandFactory, FromArgMatches};
 
 fn main() -> ExitCode {
@@ -38,6 +38,9 @@ fn main() -> ExitCode {
         Err(error) => return ExitCode::from(output::usage(&error)),
     };
     let globals = args.globals.clone();
+    if let Some(Command::Hook(hook)) = &args.command {
+        return commands::hook::run(globals, hook);
+    }
     let code = match carry_out(args) {
         Ok(code) => code,
         Err(error) => output::failure(&globals, &error),

@@ -24,6 +24,7 @@ pub mod failure;
 pub mod files;
 pub mod history;
 mod home;
+pub mod hooks;
 pub mod index;
 pub mod instructions;
 pub mod kanban;

@@ -12,6 +12,7 @@ pub mod drawing;
 pub mod envelope;
 pub mod finding;
 pub mod glob;
+pub mod hook;
 pub mod id;
 pub mod intake;
 mod lease;

@@ -22,6 +22,7 @@ pub mod fields;
 pub mod finish;
 pub mod graph;
 pub mod history;
+pub mod hook;
 pub mod import;
 pub mod index;
 pub mod init;
@@ -103,6 +104,8 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         Some(Command::Down(args)) => daemon::down(context, &args),
         Some(Command::Cockpit(args)) => cockpit::run(context, &args),
         Some(Command::Board(args)) => board::run(context, &args),
+        // Answered before anything is opened.
+        Some(Command::Hook(_)) => Ok(Answer::silent()),
         Some(Command::Logs(args)) => logs::run(context, &args),
         Some(Command::Daemon(verb)) => daemon::run(context, &verb),
         Some(Command::Bridge(verb)) => bridge::run(context, &verb),

@@ -34,7 +34,8 @@ pub fn of(context: &Context, command: &Command) -> anyhow::Result<Op> {
         Command::Doctor(_) => Op::HomeExamine,
         Command::Demo(_) => Op::ProgramTry,
         Command::Daily(verb) => of_daily(verb),
-        Command::Search(_) | Command::History(_) => Op::HistoryShow,
+        Command::Search(_) => Op::TextSearch,
+        Command::History(_) => Op::HistoryShow,
         Command::Index(IndexCommand::Rebuild) => Op::IndexRebuild,
         Command::Index(IndexCommand::Status | IndexCommand::Path | IndexCommand::Sql(_)) => {
             Op::HistoryShow
@@ -61,7 +62,8 @@ pub fn of(context: &Context, command: &Command) -> anyhow::Result<Op> {
         Command::Down(_) | Command::Daemon(DaemonCommand::Down(_)) => Op::DaemonDown,
         Command::Daemon(DaemonCommand::Logs(_)) => Op::DaemonShow,
         Command::Board(_) => Op::DaemonLink,
-        Command::Logs(_) => Op::SessionShow,
+        Command::Hook(_) => Op::BriefNext,
+        Command::Logs(_) => Op::SessionLog,
         Command::Bridge(verb) => of_bridge(verb),
         Command::Task(verb) => of_tasks(verb),
         Command::Coord(args) => args.operation(),
@@ -76,7 +78,8 @@ fn of_daily(verb: &DailyCommand) -> Op {
     match verb {
         DailyCommand::Add(_) => Op::TaskAdd,
         DailyCommand::List(_) | DailyCommand::Ready(_) => Op::TaskList,
-        DailyCommand::Show(_) | DailyCommand::Graph(_) => Op::TaskShow,
+        DailyCommand::Show(_) => Op::TaskShow,
+        DailyCommand::Graph(_) => Op::TaskGraph,
         DailyCommand::Edit(_) => Op::TaskEdit,
         DailyCommand::Note(_) => Op::TaskNote,
         DailyCommand::Import(_) => Op::TaskImport,
@@ -112,7 +115,8 @@ fn of_tasks(verb: &TaskCommand) -> Op {
 fn of_sessions(verb: &SessionCommand) -> Op {
     match verb {
         SessionCommand::List => Op::SessionList,
-        SessionCommand::Show(_) | SessionCommand::Timeline(_) => Op::SessionShow,
+        SessionCommand::Show(_) => Op::SessionShow,
+        SessionCommand::Timeline(_) => Op::SessionTimeline,
         SessionCommand::Recover => Op::SessionRecover,
         SessionCommand::Archive => Op::SessionArchive,
     }

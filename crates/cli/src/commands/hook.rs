@@ -1,0 +1,111 @@
+//! `hook`: what an agent's client asks between its steps.
+//!
+//! Owns that a hook never gets into the agent's way: whatever goes wrong, it ends with 0 and within two
+//! seconds, and says nothing that is no answer.
+
+use std::{
+    io::{Read as _, Write as _},
+    path::PathBuf,
+    process::ExitCode,
+    sync::mpsc,
+    thread,
+    time::Duration,
+};
+
+use flagpost_core::{
+    Repository, describe,
+    hooks::{HookCaller, HookLog},
+};
+use flagpost_model::{
+    TaskId, WorkerId,
+    client::Client,
+    hook::{HookEvent, HookInput},
+};
+
+use super::query::named;
+use crate::{args::Globals, context::Context};
+
+/// Answer a client's hook; hooks call this, nobody types it
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example: flagpost hook stop --agent claude < event.json\n\n\
+    Reads the client's JSON from stdin and prints one JSON object, or nothing. Exits with 0 whatever\n\
+    happens: a fault of Flagpost leaves a line in hooks/WORKER.jsonl in the home and never reaches the\n\
+    agent. Without FLAGPOST_WORKER, and outside of a registered repository, it prints nothing.\n\
+    'flagpost hooks install' puts it into a client's settings."
+)]
+pub struct HookArgs {
+    /// The event: session-start, prompt, pre-tool, batch, stop, stop-failure, session-end
+    #[arg(value_parser = named::<HookEvent>)]
+    event: HookEvent,
+    /// The client that asks: claude, codex, gemini, opencode, cursor
+    #[arg(long, value_name = "CLIENT", value_parser = named::<Client>)]
+    agent: Client,
+}
+
+/// So long a client is kept waiting at most.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// So much of what a client sends is read.
+const LARGEST: u64 = 1 << 20;
+
+/// Answers, and exits with 0 in any case.
+pub fn run(globals: Globals, args: &HookArgs) -> ExitCode {
+    let (send, answered) = mpsc::channel();
+    let (event, client) = (args.event, args.agent);
+    thread::spawn(move || send.send(answer(globals, event, client)));
+    if let Ok(Some(answer)) = answered.recv_timeout(PATIENCE) {
+        // Whoever does not listen any more misses nothing.
+        let _ = writeln!(std::io::stdout(), "{answer}");
+    }
+    ExitCode::SUCCESS
+}
+
+fn answer(globals: Globals, event: HookEvent, client: Client) -> Option<String> {
+    let context = Context::open(globals).ok()?;
+    let worker: WorkerId = context.settings.worker.as_deref()?.parse().ok()?;
+    let here = context.repository().ok()?;
+    let mut sent = Vec::new();
+    let stdin = std::io::stdin().lock();
+    stdin.take(LARGEST).read_to_end(&mut sent).ok()?;
+    let input = HookInput::read(&sent);
+    let repository = match &input.dir {
+        Some(dir) => there(&context, dir).or(here)?,
+        None => here?,
+    };
+    let caller = HookCaller {
+        home: &context.home,
+        repository,
+        worker,
+        task: given(&context),
+        client,
+    };
+    match caller.answer(event, &input) {
+        Ok(answer) => Some(answer.spelled(client, event)?.to_string()),
+        Err(error) => {
+            let log = HookLog::of(&context.home, &caller.worker);
+            // Nobody can be told where even that fails.
+            let _ = log.failed(client, event, describe(&error));
+            None
+        }
+    }
+}
+
+/// The repository that the agent works in, where it says so.
+fn there(context: &Context, dir: &PathBuf) -> Option<Repository> {
+    Repository::find(&context.home, dir).ok()?
+}
+
+/// The task that the environment names.
+fn given(
+    context: &Context,
+) -> Option<(
+    flagpost_core::List<'_>,
+    TaskId,
+    Option<flagpost_model::Token>,
+)> {
+    let task = context.settings.task.as_deref()?.parse().ok()?;
+    let token = context.settings.token.as_deref();
+    let token = token.and_then(|it| it.parse().ok());
+    Some((context.list().ok()?, task, token))
+}

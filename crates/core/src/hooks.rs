@@ -1,0 +1,241 @@
+//! What an agent is told between its steps, without its asking (`agents.md` §9).
+//!
+//! Owns the facts that a hook tells, when it holds the end of a turn, and when it refuses an edit. A hook
+//! tells facts and gives no orders; it never allows what the client would ask about. How a client is told is
+//! spelled in `model`; whoever calls sees to it that a fault of ours says nothing.
+
+mod log;
+
+use std::path::{Path, PathBuf};
+
+use flagpost_model::{
+    TaskId, Token, WorkerId,
+    client::Client,
+    decision::Delivery,
+    hook::{HookAnswer, HookEvent, HookInput},
+    plain::plain,
+    reservation::{Holding, Reservation, ReservationMode, holding},
+    task::{Act, Claim},
+};
+use jiff::SignedDuration;
+
+pub use log::{HookLine, HookLog, last_fired};
+
+use crate::{
+    error::{Error, Result},
+    home::Home,
+    list::List,
+    relay::{
+        Fleet,
+        deliver::{self, Offer},
+        workers,
+    },
+    repository::Repository,
+    tasks::{self, Move},
+};
+
+/// A brief that was not acknowledged is told of again after so long.
+const AGAIN: SignedDuration = SignedDuration::from_mins(10);
+/// So often in a row the end of a turn is held: a client that is held for ever never ends.
+const HOLDS: usize = 2;
+/// The longest that is told at once, in characters.
+const LONGEST: usize = 600;
+
+/// Whose client asks, and where.
+#[derive(Debug)]
+pub struct HookCaller<'h> {
+    /// The home.
+    pub home: &'h Home,
+    /// The repository that the agent works in, from the top of its own working tree.
+    pub repository: Repository,
+    /// Which worker it is.
+    pub worker: WorkerId,
+    /// The task that it was given by its environment, and the claim's token.
+    pub task: Option<(List<'h>, TaskId, Option<Token>)>,
+    /// Which client asks.
+    pub client: Client,
+}
+
+impl HookCaller<'_> {
+    /// What is answered.
+    pub fn answer(&self, event: HookEvent, input: &HookInput) -> Result<HookAnswer> {
+        let log = HookLog::of(self.home, &self.worker);
+        let (answer, brief) = match event {
+            HookEvent::SessionStart => (self.introduce()?, None),
+            HookEvent::Prompt | HookEvent::Batch => self.deliver(&log)?,
+            HookEvent::PreTool => (self.guard(input)?, None),
+            HookEvent::Stop => (self.hold(&log, input)?, None),
+            HookEvent::StopFailure | HookEvent::SessionEnd => (HookAnswer::Nothing, None),
+        };
+        log.add(self.client, event, &answer, brief)?;
+        Ok(answer)
+    }
+
+    /// Who it is, what it works on, and what waits for it.
+    fn introduce(&self) -> Result<HookAnswer> {
+        let mut told = vec![format!(
+            "You are worker {} of the Flagpost fleet of {}.",
+            self.worker, self.repository.name
+        )];
+        if let Some((list, id, _)) = &self.task
+            && let Ok(file) = list.task(id)
+        {
+            told.push(format!("Your task is #{id} '{}'.", file.task.subject));
+        }
+        let fleet = self.fleet();
+        let others = fleet.reservations().scan()?.live;
+        let others = others.iter().filter(|it| it.wanted.holder != self.worker);
+        match others.count() {
+            0 => {}
+            1 => told.push("1 path is reserved by another: `flagpost reserve list`.".to_owned()),
+            n => told.push(format!(
+                "{n} paths are reserved by others: `flagpost reserve list`."
+            )),
+        }
+        if let Some(offer) = self.offer()? {
+            told.push(fact(&self.worker, &offer));
+        }
+        Ok(HookAnswer::Context(short(&told.join(" "))))
+    }
+
+    /// The brief that waits, where it was not told of lately; the claim is renewed meanwhile.
+    fn deliver(&self, log: &HookLog<'_>) -> Result<(HookAnswer, Option<u64>)> {
+        self.renew()?;
+        let Some(offer) = self.offer()? else {
+            return Ok((HookAnswer::Nothing, None));
+        };
+        let seq = offer.brief.seq.get();
+        let told = log.told(seq)?;
+        let is_due = told.is_none_or(|at| self.home.now().duration_since(at) >= AGAIN);
+        Ok(match is_due {
+            true => (
+                HookAnswer::Context(short(&fact(&self.worker, &offer))),
+                Some(seq),
+            ),
+            false => (HookAnswer::Nothing, None),
+        })
+    }
+
+    /// Refuses to change what another holds.
+    fn guard(&self, input: &HookInput) -> Result<HookAnswer> {
+        if input.paths.is_empty() {
+            return Ok(HookAnswer::Nothing);
+        }
+        let (survey, now) = (self.fleet().reservations().scan()?, self.home.now());
+        for path in &input.paths {
+            let Some(path) = self.within(path, input.dir.as_deref()) else {
+                continue;
+            };
+            if let Holding::Others(held) = holding(&path, Some(&self.worker), &survey.live, now)
+                && held.wanted.mode == ReservationMode::Exclusive
+            {
+                return Ok(HookAnswer::Deny(refusal(&path, held)));
+            }
+        }
+        Ok(HookAnswer::Nothing)
+    }
+
+    /// Holds the end of a turn while a brief waits that was delivered, but not for ever.
+    fn hold(&self, log: &HookLog<'_>, input: &HookInput) -> Result<HookAnswer> {
+        if input.was_held && log.holds()? >= HOLDS {
+            return Ok(HookAnswer::Nothing);
+        }
+        Ok(match self.offer()? {
+            Some(offer) => HookAnswer::Hold(short(&fact(&self.worker, &offer))),
+            None => HookAnswer::Nothing,
+        })
+    }
+
+    /// The oldest brief that waits; none for somebody without mail.
+    fn offer(&self) -> Result<Option<Offer>> {
+        match self.fleet().mail(&self.worker) {
+            Ok(mail) => deliver::next(&mail, &self.worker),
+            Err(Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Extends the claim of the task it was given, once half of its lease is over; and shows that the worker
+    /// is alive.
+    fn renew(&self) -> Result<()> {
+        if let Ok(mail) = self.fleet().mail(&self.worker) {
+            workers::seen_at_work(&mail)?;
+        }
+        let Some((list, id, Some(token))) = &self.task else {
+            return Ok(());
+        };
+        let task = list.task(id)?.task;
+        let now = self.home.now();
+        let is_due = |claim: &Claim| claim.expires_at.duration_since(now) < claim.lease / 2;
+        let is_mine = |claim: &&Claim| claim.by == self.worker && claim.token == *token;
+        if task.state.claim().filter(is_mine).is_some_and(is_due) {
+            let act = Act {
+                actor: self.worker.clone(),
+                token: Some(*token),
+                at: now,
+            };
+            tasks::act(list, &act, id, Move::Renew)?;
+        }
+        Ok(())
+    }
+
+    fn fleet(&self) -> Fleet<'_> {
+        Fleet::of(self.home, &self.repository.id)
+    }
+
+    /// A file of the repository as reservations name it, links followed; none where it lies elsewhere.
+    fn within(&self, path: &Path, dir: Option<&Path>) -> Option<String> {
+        let top = std::fs::canonicalize(&self.repository.top).ok()?;
+        let path = real(&dir.unwrap_or(&self.repository.top).join(path));
+        let inside = path.strip_prefix(&top).ok()?;
+        Some(inside.to_string_lossy().into_owned())
+    }
+}
+
+/// Where a file is, or would be: links above it are followed.
+fn real(path: &Path) -> PathBuf {
+    if let Ok(real) = std::fs::canonicalize(path) {
+        return real;
+    }
+    match (path.parent(), path.file_name()) {
+        (Some(dir), Some(name)) => real(dir).join(name),
+        _ => path.to_owned(),
+    }
+}
+
+/// That a brief waits, and how its worker says that it was read.
+fn fact(worker: &WorkerId, offer: &Offer) -> String {
+    let seq = offer.brief.seq;
+    let subject = offer.body.lines().find(|it| !it.trim().is_empty());
+    let subject = subject.unwrap_or_default().trim_start_matches(['#', ' ']);
+    let subject: String = subject.chars().take(120).collect();
+    let what = match offer.delivery {
+        Delivery::Brief => "A brief was delivered to",
+        Delivery::Rejection => "A brief was rejected, not to be done, for",
+    };
+    format!(
+        "{what} worker {worker}: #{seq} '{subject}', file {}. It is acknowledged with: flagpost worker ack {seq}",
+        offer.path
+    )
+}
+
+fn refusal(path: &str, held: &Reservation) -> String {
+    let wanted = &held.wanted;
+    let why = wanted.reason.as_ref().map(|it| format!(" ({it})"));
+    short(&format!(
+        "{path} is reserved by {} until {:.0}{}. `flagpost reserve list`",
+        wanted.holder,
+        held.until,
+        why.unwrap_or_default()
+    ))
+}
+
+/// The beginning of what is told, on one line: it stands among the client's own words.
+fn short(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let line = plain(&words.join(" ")).into_owned();
+    match line.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
