@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use clap::Subcommand;
 use flagpost_core::{
     Config as File,
-    answers::{self, Settings},
+    answers::{self, SettingsAnswer},
     config::{self, Origin, Setting, SettingValue, Unknown},
 };
 use flagpost_model::view;
@@ -102,7 +102,7 @@ fn list(context: &Context) -> anyhow::Result<Answer> {
             line(&value.unwrap_or_default()),
         ]
     });
-    let answer = Settings::new(
+    let answer = SettingsAnswer::new(
         file.path().to_string_lossy(),
         answers::each(&settings),
         answers::each(&unknown),
@@ -131,7 +131,7 @@ fn get(context: &Context, args: &GetArgs) -> anyhow::Result<Answer> {
         let name = setting.name;
         return Err(flagpost_core::Error::Unset { name }.into());
     };
-    Ok(Answer::of(&answers::Setting::in_full(&setting))
+    Ok(Answer::of(&answers::SettingAnswer::in_full(&setting))
         .text(value.to_string())
         .ids([value]))
 }

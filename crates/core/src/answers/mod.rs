@@ -60,7 +60,7 @@ pub use sessions::{
     LogPart, NoLog, SessionAnswer, SessionDocuments, SessionInFull, SessionsAnswer, StopAsked,
     TimelineAnswer,
 };
-pub use settings::{Setting, Settings};
+pub use settings::{SettingAnswer, SettingsAnswer};
 pub use tasks::{Group, ListedTask, Outline, Removed, Task, TaskAnswer, Tasks, UndoneAnswer};
 
 /// A type whose JSON is an answer: the `NAME` of `flagpost.NAME/1`.
@@ -118,7 +118,7 @@ answers! {
     "answered" => AnsweredAnswer<'_>,
     "brief" => BriefInFull<'_>,
     "briefs" => BriefsPage<'_>,
-    "config" => Settings<'_>,
+    "config" => SettingsAnswer<'_>,
     "coord_export" => CoordExport<'_>,
     "coord_import" => CoordImport<'_>,
     "coordination" => CoordAnswer<'_>,
@@ -156,7 +156,7 @@ answers! {
     "session" => SessionInFull<'_>,
     "session_documents" => SessionDocuments<'_>,
     "sessions" => SessionsAnswer<'_>,
-    "setting" => Setting<'_>,
+    "setting" => SettingAnswer<'_>,
     "slash" => SlashAnswer<'_>,
     "stop_asked" => StopAsked<'_>,
     "task" => TaskAnswer<'_>,

@@ -1,4 +1,4 @@
-//! Settings.
+//! SettingsAnswer.
 
 use std::borrow::Cow;
 
@@ -12,10 +12,10 @@ view! {
     /// Every setting.
     ///
     /// After 'flagpost config list'.
-    pub struct Settings<'a> {
+    pub struct SettingsAnswer<'a> {
         /// Where the file is, or would be.
         path: Cow<'a, str>,
-        settings: Vec<Setting<'a>>,
+        settings: Vec<SettingAnswer<'a>>,
         /// Names in the file that are no settings.
         unknown: Vec<UnknownSetting<'a>>,
     }
@@ -34,7 +34,7 @@ view! {
 ///
 /// After 'flagpost config get'.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Setting<'a> {
+pub struct SettingAnswer<'a> {
     /// Its name, such as run.agent.
     key: &'a str,
     /// Null where nobody set it and there is no default, or where it is not shown.
@@ -54,7 +54,7 @@ pub struct Setting<'a> {
 }
 
 /// As it stands in a list: what is called like a secret is not shown.
-impl<'a> From<&'a config::Setting> for Setting<'a> {
+impl<'a> From<&'a config::Setting> for SettingAnswer<'a> {
     fn from(setting: &'a config::Setting) -> Self {
         match setting.is_secret() {
             true => Self {
@@ -67,7 +67,7 @@ impl<'a> From<&'a config::Setting> for Setting<'a> {
     }
 }
 
-impl<'a> Setting<'a> {
+impl<'a> SettingAnswer<'a> {
     /// With its value, whatever it is called.
     pub fn in_full(setting: &'a config::Setting) -> Self {
         Self {

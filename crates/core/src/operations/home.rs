@@ -10,7 +10,7 @@ use super::{
     Run, all, object_schema,
 };
 use crate::{
-    answers::{Examined, FindingCounts, Settings, each},
+    answers::{Examined, FindingCounts, SettingsAnswer, each},
     config::Config,
     doctor,
     error::Result,
@@ -140,7 +140,11 @@ fn config(caller: &Caller, _: &Arguments) -> Result<Value> {
     let config = Config::read(caller.home())?;
     let (settings, unknown) = (config.settings()?, config.unknown());
     let path = config.path().to_string_lossy();
-    Ok(json!(Settings::new(path, each(&settings), each(&unknown))))
+    Ok(json!(SettingsAnswer::new(
+        path,
+        each(&settings),
+        each(&unknown)
+    )))
 }
 
 fn examine(caller: &Caller, _: &Arguments) -> Result<Value> {

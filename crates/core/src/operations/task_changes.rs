@@ -286,10 +286,12 @@ fn link(caller: &Caller, arguments: &Arguments) -> Result<Value> {
     let (add, remove): (Result<Vec<_>>, _) = (add, named("remove"));
     let remove = remove.iter().map(|it| tasks::blocker(&list, it)).collect();
     let (add, remove): (_, Result<Vec<_>>) = (add?, remove);
-    for blocker in remove? {
-        tasks::unlink(&list, &actor, &id, &blocker)?;
+    let remove = remove?;
+    // A circle is refused before anything is taken away.
+    let mut task = tasks::link(&list, &actor, &id, &add)?;
+    for blocker in &remove {
+        task = tasks::unlink(&list, &actor, &id, blocker)?;
     }
-    let task = tasks::link(&list, &actor, &id, &add)?;
     Ok(json!(TaskAnswer::from(&task)))
 }
 
