@@ -97,6 +97,12 @@ pub enum Command {
     Cockpit(commands::cockpit::CockpitArgs),
     Board(commands::board::BoardArgs),
     Hook(commands::hook::HookArgs),
+    /// Tell agents of their mail by their clients' hooks
+    #[command(
+        subcommand,
+        after_help = "Example: flagpost hooks install --agent claude"
+    )]
+    Hooks(commands::hooks::HooksCommand),
     /// Show and recover the sessions of runs
     #[command(subcommand, after_help = "Example: flagpost session show")]
     Session(commands::session::SessionCommand),

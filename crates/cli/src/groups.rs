@@ -17,7 +17,7 @@ const GROUPS: &[(&str, &str)] = &[
     ("Run agents", "run stop answer logs session"),
     ("As an agent", "claim done fail stuck release instructions"),
     ("Approvals", "assign inbox ratify reject outbox relay"),
-    ("Fleet", "worker msg reserve"),
+    ("Fleet", "worker msg reserve hooks hook"),
     ("Watch", "cockpit board history"),
     ("Other programs", "bridge coord schema"),
     ("Setup", "daemon config notify completions man index"),

@@ -3,9 +3,9 @@
 use flagpost_core::answers::Schema;
 
 use crate::commands::{
-    board, bridge, completions, config, daemon, demo, doctor, export, graph, history, import,
-    index, init, instructions, logs, man, msg, notify, relay, relocate, reserve, run, schema,
-    selection, session, stats, status, tags, timer, word, worker,
+    board, bridge, completions, config, daemon, demo, doctor, export, graph, history, hooks,
+    import, index, init, instructions, logs, man, msg, notify, relay, relocate, reserve, run,
+    schema, selection, session, stats, status, tags, timer, word, worker,
 };
 
 flagpost_core::answers! {
@@ -31,6 +31,8 @@ flagpost_core::answers! {
     "dry_run" => selection::DryRun<'_>,
     "export" => export::Exported<'_>,
     "graph" => graph::DrawnGraph<'_>,
+    "hooks" => hooks::HooksAnswer,
+    "hooks_changed" => hooks::HooksChanged,
     "history_line" => history::HistoryLine<'_>,
     "import" => import::Taken<'_>,
     "index" => index::IndexAnswer<'_>,

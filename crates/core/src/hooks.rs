@@ -4,6 +4,8 @@
 //! tells facts and gives no orders; it never allows what the client would ask about. How a client is told is
 //! spelled in `model`; whoever calls sees to it that a fault of ours says nothing.
 
+mod edit;
+mod install;
 mod log;
 
 use std::path::{Path, PathBuf};
@@ -19,6 +21,8 @@ use flagpost_model::{
 };
 use jiff::SignedDuration;
 
+pub use edit::HookEntry;
+pub use install::{HookChange, HookScope, HookSettings};
 pub use log::{HookLine, HookLog, last_fired};
 
 use crate::{
@@ -65,7 +69,7 @@ impl HookCaller<'_> {
             HookEvent::Prompt | HookEvent::Batch => self.deliver(&log)?,
             HookEvent::PreTool => (self.guard(input)?, None),
             HookEvent::Stop => (self.hold(&log, input)?, None),
-            HookEvent::StopFailure | HookEvent::SessionEnd => (HookAnswer::Nothing, None),
+            HookEvent::StopFailure | HookEvent::SessionEnd => (self.part()?, None),
         };
         log.add(self.client, event, &answer, brief)?;
         Ok(answer)
@@ -144,6 +148,14 @@ impl HookCaller<'_> {
             Some(offer) => HookAnswer::Hold(short(&fact(&self.worker, &offer))),
             None => HookAnswer::Nothing,
         })
+    }
+
+    /// The client ends: who is asked to wait for its worker is told at once that it is silent.
+    fn part(&self) -> Result<HookAnswer> {
+        if let Ok(mail) = self.fleet().mail(&self.worker) {
+            workers::falls_silent(&mail)?;
+        }
+        Ok(HookAnswer::Nothing)
     }
 
     /// The oldest brief that waits; none for somebody without mail.

@@ -4,6 +4,8 @@
 //! spelled for each. What is answered is decided elsewhere. Pure. The shapes were read off the real clients
 //! at the versions that `run` was tried with; that of Cursor was only read.
 
+pub mod settings;
+
 use std::path::PathBuf;
 
 use serde_json::{Value, json};

@@ -3,6 +3,7 @@
 //! Owns the terms that the operator set for one run, by options and by settings. Whether they are
 //! reached is decided by whoever counts.
 
+use flagpost_model::hook::settings::Injection;
 use jiff::{SignedDuration, Timestamp};
 
 /// The terms of a run.
@@ -25,6 +26,8 @@ pub struct Terms {
     pub max_tokens: Option<u64>,
     /// Whether it does the tasks that were there at its beginning, and no others.
     pub fixed: bool,
+    /// What is added to each agent's client.
+    pub inject: Vec<Injection>,
 }
 
 /// As without any option and setting.
@@ -39,6 +42,7 @@ impl Default for Terms {
             max_usd: None,
             max_tokens: None,
             fixed: false,
+            inject: Injection::ALL.to_vec(),
         }
     }
 }

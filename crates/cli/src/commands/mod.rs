@@ -23,6 +23,7 @@ pub mod finish;
 pub mod graph;
 pub mod history;
 pub mod hook;
+pub mod hooks;
 pub mod import;
 pub mod index;
 pub mod init;
@@ -106,6 +107,7 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         Some(Command::Board(args)) => board::run(context, &args),
         // Answered before anything is opened.
         Some(Command::Hook(_)) => Ok(Answer::silent()),
+        Some(Command::Hooks(verb)) => hooks::run(context, &verb),
         Some(Command::Logs(args)) => logs::run(context, &args),
         Some(Command::Daemon(verb)) => daemon::run(context, &verb),
         Some(Command::Bridge(verb)) => bridge::run(context, &verb),

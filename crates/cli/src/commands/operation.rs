@@ -10,6 +10,7 @@ use super::{
     bridge::BridgeCommand,
     config::ConfigCommand,
     daemon::DaemonCommand,
+    hooks::HooksCommand,
     index::IndexCommand,
     msg::MsgCommand,
     notify::NotifyCommand,
@@ -43,7 +44,8 @@ pub fn of(context: &Context, command: &Command) -> anyhow::Result<Op> {
         Command::Run(_) => Op::RunStart,
         Command::Stop(_) => Op::RunStop,
         Command::Session(verb) => of_sessions(verb),
-        Command::Config(ConfigCommand::Set(_)) => Op::ConfigSet,
+        Command::Hooks(HooksCommand::Status(_)) => Op::ConfigShow,
+        Command::Hooks(_) | Command::Config(ConfigCommand::Set(_)) => Op::ConfigSet,
         Command::Config(ConfigCommand::Unset(_)) => Op::ConfigUnset,
         Command::Config(ConfigCommand::List | ConfigCommand::Get(_) | ConfigCommand::Path) => {
             Op::ConfigShow

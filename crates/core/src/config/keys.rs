@@ -22,7 +22,7 @@ pub use self::{
         NOTIFY_OSC, NOTIFY_QUIET, NOTIFY_REMIND,
     },
     run::{
-        RUN_AGENT, RUN_MAX_PARALLEL, RUN_MAX_TOKENS, RUN_MAX_USD, RUN_QUOTA_PARK,
+        RUN_AGENT, RUN_INJECT, RUN_MAX_PARALLEL, RUN_MAX_TOKENS, RUN_MAX_USD, RUN_QUOTA_PARK,
         RUN_QUOTA_RESERVE, RUN_RESUME, RUN_RETRIES, RUN_SCHEDULE, RUN_STALL_AFTER, RUN_TIMEOUT,
     },
     ui::{GlyphChoice, KEY, UI_GLYPHS, UI_MOUSE},
@@ -95,7 +95,7 @@ impl<K: SettingKind> AnySetting for SettingKey<K> {
 }
 
 /// All settings with a name of their own, in the order in which they are listed.
-pub static KEYS: [&dyn AnySetting; 32] = [
+pub static KEYS: [&dyn AnySetting; 33] = [
     &TASKS_ROOTS,
     &TASKS_LIST,
     &TASKS_MIRROR,
@@ -111,6 +111,7 @@ pub static KEYS: [&dyn AnySetting; 32] = [
     &RUN_RESUME,
     &RUN_QUOTA_RESERVE,
     &RUN_QUOTA_PARK,
+    &RUN_INJECT,
     &SESSION_KEEP_RESULTS,
     &BRIDGE_DIR,
     &BRIDGE_COMPAT,

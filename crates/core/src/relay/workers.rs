@@ -12,7 +12,7 @@ use flagpost_disk::{
 use flagpost_model::{
     Seq, WorkerId,
     envelope::Direction,
-    worker::{Liveness, Worker, WorkerStatus},
+    worker::{FRESH, Liveness, Worker, WorkerStatus},
 };
 use jiff::SignedDuration;
 
@@ -187,6 +187,17 @@ fn beat(mail: &Mail<'_>, traits: Traits) -> Result<Worker> {
     }
     mail.store(Some(&file), &worker)?;
     Ok(worker)
+}
+
+/// The worker's client says that it ends: its last sign of life counts no more. The next one counts again.
+pub fn falls_silent(mail: &Mail<'_>) -> Result<()> {
+    let locked = mail.lock(Direction::Inbox)?;
+    let file = mail.file()?;
+    let mut worker = file.content.clone();
+    let stale = locked.at.saturating_sub(FRESH * 2);
+    worker.last_seen = worker.last_seen.min(stale.unwrap_or(locked.at));
+    worker.pid = None;
+    Ok(mail.store(Some(&file), &worker)?)
 }
 
 /// The sign of life that any verb of the worker is; written only where the last one has aged.

@@ -9,7 +9,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use flagpost_model::TaskId;
+use flagpost_model::{
+    TaskId,
+    hook::settings::{self, HookGuard, Injection},
+};
 
 use super::{Client, permission};
 
@@ -61,7 +64,16 @@ pub struct TemplateValues<'a> {
     /// The directories of git that a commit writes to. A sandbox may close that of a worktree although it
     /// lies within one that is open.
     pub git: &'a [PathBuf],
+    /// What is added to the client.
+    pub inject: &'a [Injection],
 }
+
+/// How a shell calls the program that this run is of.
+const OWN: &str = "\"${FLAGPOST_BIN:-flagpost}\"";
+/// The file of the settings that a client is given beside its user's.
+const SETTINGS: &str = "settings.json";
+/// The file of opencode's plugin.
+const PLUGIN: &str = "flagpost.js";
 
 /// Whether a client takes up a conversation by its id.
 pub fn can_resume(client: Client) -> bool {
@@ -111,11 +123,20 @@ fn rights(client: Client) -> &'static [&'static str] {
 }
 
 /// The files that the client is given: their names and what is in them.
-pub fn files(client: Client) -> &'static [(&'static str, &'static str)] {
+pub fn files(client: Client, inject: &[Injection]) -> Vec<(&'static str, String)> {
+    let has_hooks = inject.contains(&Injection::Hooks);
     match client {
         // Without it a headless Gemini does not even offer its agent a shell.
-        Client::Gemini => &[("policy.toml", include_str!("gemini_policy.toml"))],
-        _ => &[],
+        Client::Gemini => vec![("policy.toml", include_str!("gemini_policy.toml").to_owned())],
+        Client::Claude if has_hooks => {
+            let settings = settings::alone(client, OWN, HookGuard::DenyReserved);
+            vec![(SETTINGS, settings.to_string())]
+        }
+        Client::Opencode if has_hooks => {
+            let plugin = include_str!("../../../../contrib/opencode/flagpost.js");
+            vec![(PLUGIN, plugin.to_owned())]
+        }
+        _ => Vec::new(),
     }
 }
 
@@ -181,7 +202,9 @@ pub fn variables(
     match client {
         // Its agent may write where it reports, which is outside of its project.
         Client::Opencode => {
-            let config = permission::with_leave(config, places.out);
+            let plugin = places.inject.contains(&Injection::Hooks);
+            let plugin = plugin.then(|| places.dir.join(PLUGIN));
+            let config = permission::with_leave(config, places.out, plugin.as_deref());
             vec![(permission::VARIABLE, config.into())]
         }
         _ => Vec::new(),
@@ -213,6 +236,9 @@ fn claude(args: &mut ArgBuilder, start: Start<'_>, places: &TemplateValues<'_>, 
         "Bash(git commit:*)",
     ]);
     args.path("--add-dir", places.out);
+    if places.inject.contains(&Injection::Hooks) {
+        args.path("--settings", &places.dir.join(SETTINGS));
+    }
 }
 
 fn codex(args: &mut ArgBuilder, places: &TemplateValues<'_>, rights: Option<&str>) {
@@ -291,6 +317,7 @@ mod tests {
             out: Path::new("/live/7-2/out"),
             dir: Path::new("/live/7-2"),
             git: &["/web/.git".into(), "/web/.git/worktrees/7".into()],
+            inject: &[],
         };
         let added: Vec<String> = added.iter().map(|it| (*it).to_owned()).collect();
         let args = arguments(client, start, &places, &added);

@@ -60,8 +60,8 @@ impl Driver<'_> {
         let prompt = self.keeping(|live| live.keep_prompt(&name, it.text))?;
         if let Some(client) = agent.client {
             let home = self.stage.home;
-            for (name, text) in preset::files(client) {
-                self.patiently(|_| it.dir.put(home, name, text))?;
+            for (name, text) in preset::files(client, &self.options.terms.inject) {
+                self.patiently(|_| it.dir.put(home, name, &text))?;
             }
         }
         let given = uuid::Uuid::new_v4().to_string();
@@ -85,6 +85,7 @@ impl Driver<'_> {
             out: &out,
             dir: it.dir.path(),
             git: &git,
+            inject: &self.options.terms.inject,
         };
         let log = self.keeping(|live| live.open_log(it.task, it.attempt.number))?;
         let printed = log.metadata().map_or(0, |file| file.len());

@@ -77,6 +77,7 @@ pub fn resolve(home: &Home, limits: &Limits) -> anyhow::Result<Terms> {
             None => settings.get(&keys::RUN_MAX_TOKENS)?,
         },
         fixed: limits.fixed,
+        inject: settings.need(&keys::RUN_INJECT)?,
     })
 }
 

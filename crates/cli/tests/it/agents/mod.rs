@@ -8,6 +8,7 @@ mod stage;
 
 mod endings;
 mod fleet;
+mod hooks;
 mod killed;
 mod limits;
 mod lost;

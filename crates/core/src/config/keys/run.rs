@@ -2,11 +2,11 @@
 
 use std::marker::PhantomData;
 
-use flagpost_model::plan::Schedule;
+use flagpost_model::{hook::settings::Injection, plan::Schedule};
 use jiff::SignedDuration;
 
 use super::{SettingKey, SettingSpec};
-use crate::config::kind::{Count, Money, NonEmptyText, OneOf, Share, Switch, Time, Whole};
+use crate::config::kind::{Count, Money, NonEmptyText, OneOf, Share, SomeOf, Switch, Time, Whole};
 
 /// `run.agent`
 pub static RUN_AGENT: SettingKey<NonEmptyText> = SettingKey {
@@ -132,6 +132,18 @@ pub static RUN_QUOTA_RESERVE: SettingKey<Share> = SettingKey {
         option: None,
     },
     kind: Share,
+};
+
+/// `run.inject`
+pub static RUN_INJECT: SettingKey<SomeOf<Injection>> = SettingKey {
+    about: SettingSpec {
+        name: "run.inject",
+        text: "What is added to each agent's client for the run: hooks, which tell the agent of delivered briefs and refuse edits of files that others reserved. The user's own settings stay as they are.",
+        default: Some("hooks"),
+        variable: Some("FLAGPOST_RUN_INJECT"),
+        option: None,
+    },
+    kind: SomeOf(PhantomData),
 };
 
 /// `run.quota.park`

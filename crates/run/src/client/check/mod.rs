@@ -21,7 +21,7 @@ use std::{
 };
 
 use flagpost_core::Home;
-use flagpost_model::TaskId;
+use flagpost_model::{TaskId, hook::settings::Injection};
 
 use self::answers::Answers;
 pub use self::{
@@ -105,6 +105,7 @@ impl CheckTarget {
             out: place,
             dir: place,
             git: &[place.to_owned()],
+            inject: Injection::ALL,
         };
         let id = "00000000-0000-4000-8000-000000000000";
         let starts = [Start::New(id), Start::Resume(id)].into_iter();

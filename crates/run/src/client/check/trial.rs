@@ -43,8 +43,8 @@ pub fn attempt(subject: &CheckTarget, settings: &Settings) -> Result<(), String>
         .try_for_each(|dir| fsx::make_dirs(&RealFs, dir))
         .and_then(|()| put("prompt.md", &text))
         .and_then(|()| {
-            let mut files = preset::files(subject.client).iter();
-            files.try_for_each(|(name, text)| put(name, text))
+            let mut files = preset::files(subject.client, &[]).into_iter();
+            files.try_for_each(|(name, text)| put(name, &text))
         });
     arranged.map_err(|error| error.to_string())?;
     let task = TaskId::from(1);
@@ -57,6 +57,7 @@ pub fn attempt(subject: &CheckTarget, settings: &Settings) -> Result<(), String>
         out,
         dir: &scratch.0,
         git: &[],
+        inject: &[],
     };
     let said = start(subject, settings, &places, project);
     let said = said.map_err(|error| error.to_string())?;

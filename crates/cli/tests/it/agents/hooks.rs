@@ -1,0 +1,214 @@
+//! What a run adds to its agents' clients: a delivered brief reaches a working agent and holds the end of its
+//! turn, a reserved file is not edited, and the user's own settings stay as they are.
+
+use std::{
+    fs,
+    sync::{Mutex, mpsc},
+    time::Duration,
+};
+
+use flagpost_testkit::{
+    clients::{self, Client},
+    model_server::Step,
+};
+
+use super::{
+    for_clients,
+    stage::{Stage, runs},
+};
+
+for_clients! {
+    claude Claude: a_brief_reaches_a_working_agent_and_holds_its_end, a_reserved_file_is_not_edited, without_injection_nothing_is_told;
+    opencode Opencode: a_brief_reaches_a_working_agent, a_reserved_file_is_not_edited;
+}
+
+const PLAN: &str = "- [ ] Write the parser\n";
+/// How long the two sides wait for each other.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A step that is held up until the operator has done something, which the test says.
+struct Pause {
+    reached: mpsc::Receiver<()>,
+    go_on: mpsc::Sender<()>,
+}
+
+impl Pause {
+    fn before(step: Step) -> (Step, Self) {
+        let (reach, reached) = mpsc::channel();
+        let (go_on, told) = mpsc::channel();
+        let (reach, told) = (Mutex::new(reach), Mutex::new(told));
+        let paused = Step::by(move |_| {
+            reach.lock().unwrap().send(()).unwrap();
+            told.lock().unwrap().recv_timeout(PATIENCE).unwrap();
+            step.clone()
+        });
+        (paused, Self { reached, go_on })
+    }
+}
+
+/// The worker that has the task.
+fn worker(stage: &Stage) -> String {
+    let (_, shown) = stage.world.json(["show", "1"]);
+    shown["claim"]["by"].as_str().unwrap().to_owned()
+}
+
+/// Sends a brief to the worker of the task while its model thinks, and lets it through.
+fn deliver(stage: &Stage, pause: &Pause) {
+    pause.reached.recv_timeout(PATIENCE).unwrap();
+    let worker = worker(stage);
+    stage
+        .world
+        .ok(["assign", "9", &worker, "--inline", "Rebase on main first"]);
+    stage.world.ok(["ratify", &worker]);
+    pause.go_on.send(()).unwrap();
+}
+
+const TOLD: &str = "Rebase on main first";
+const ACKNOWLEDGE: &str = "It is acknowledged with: flagpost worker ack";
+
+fn a_brief_reaches_a_working_agent_and_holds_its_end(client: Client) {
+    let Some(stage) = Stage::new(client, PLAN) else {
+        return;
+    };
+    let before = stage.own_files();
+    let (first, pause) = Pause::before(runs(client, "echo one"));
+    stage.script(
+        1,
+        [
+            first,
+            Step::text("I think that I am done."),
+            runs(client, "flagpost worker ack 2"),
+            runs(client, "flagpost done 1 Parsed"),
+            Step::text("Said."),
+        ],
+    );
+    let run = stage.begin(&["--agent", client.as_str()]);
+    deliver(&stage, &pause);
+    let run = stage.ended(run);
+    assert_eq!(
+        (run.code, run.ends(1)),
+        (0, vec!["PASS".to_owned()]),
+        "{}",
+        run.shown
+    );
+    let heard = stage.heard(1);
+    assert!(
+        heard[0].contains("of the Flagpost fleet of web"),
+        "{}",
+        heard[0]
+    );
+    assert!(!heard[0].contains(TOLD), "{}", heard[0]);
+    assert!(heard[1].contains(TOLD), "{}", heard[1]);
+    // Its turn did not end: it was told why, in another request.
+    let again = heard[2].matches(ACKNOWLEDGE).count();
+    assert!(
+        again > heard[1].matches(ACKNOWLEDGE).count(),
+        "{}",
+        heard[2]
+    );
+    assert_eq!(
+        heard.len(),
+        5,
+        "an acknowledged brief holds nothing: {}",
+        run.shown
+    );
+    let users: Vec<_> = before.iter().map(|(path, _)| path).collect();
+    let after = stage.own_files();
+    let after: Vec<_> = after
+        .into_iter()
+        .filter(|(path, _)| users.contains(&path))
+        .collect();
+    assert_eq!(after, before, "the user's own files");
+}
+
+fn a_brief_reaches_a_working_agent(client: Client) {
+    let Some(stage) = Stage::new(client, PLAN) else {
+        return;
+    };
+    let (first, pause) = Pause::before(runs(client, "echo one"));
+    stage.script(
+        1,
+        [
+            first,
+            runs(client, "flagpost done 1 Parsed"),
+            Step::text("Said."),
+        ],
+    );
+    let run = stage.begin(&["--agent", client.as_str()]);
+    deliver(&stage, &pause);
+    let run = stage.ended(run);
+    assert_eq!(
+        (run.code, run.ends(1)),
+        (0, vec!["PASS".to_owned()]),
+        "{}",
+        run.shown
+    );
+    let heard = stage.heard(1);
+    assert!(
+        heard[0].contains("of the Flagpost fleet of web"),
+        "{}",
+        heard[0]
+    );
+    assert!(heard[1].contains(TOLD), "{}", heard[1]);
+}
+
+fn a_reserved_file_is_not_edited(client: Client) {
+    let Some(stage) = Stage::new(client, PLAN) else {
+        return;
+    };
+    stage.world.ok(["worker", "add", "W7"]);
+    stage.world.ok([
+        "reserve",
+        "add",
+        "README.md",
+        "--reason",
+        "the new lexer",
+        "--as",
+        "W7",
+    ]);
+    let readme = stage.world.repository().join("README.md");
+    let held = readme.display().to_string();
+    let free = stage
+        .world
+        .repository()
+        .join("NEW.md")
+        .display()
+        .to_string();
+    stage.script(
+        1,
+        [
+            Step::calls([clients::write(client, &held, "gone")]),
+            Step::calls([clients::write(client, &free, "new")]),
+            runs(client, "flagpost done 1 Parsed"),
+            Step::text("Said."),
+        ],
+    );
+    let run = stage.run(&["--agent", client.as_str()]);
+    assert_eq!(
+        (run.code, run.ends(1)),
+        (0, vec!["PASS".to_owned()]),
+        "{}",
+        run.shown
+    );
+    assert_eq!(fs::read_to_string(&readme).unwrap(), "# Web\n");
+    assert_eq!(fs::read_to_string(&free).unwrap(), "new");
+    let heard = stage.heard(1);
+    for said in ["README.md is reserved by W7 until", "(the new lexer)"] {
+        assert!(heard[1].contains(said), "{said} is not in\n{}", heard[1]);
+    }
+}
+
+fn without_injection_nothing_is_told(client: Client) {
+    let Some(stage) = Stage::new(client, PLAN) else {
+        return;
+    };
+    let settings = stage.world.home().join("config.toml");
+    fs::write(settings, "[run]\ninject = []\n").unwrap();
+    stage.script(
+        1,
+        [runs(client, "flagpost done 1 Parsed"), Step::text("Said.")],
+    );
+    let run = stage.run(&["--agent", client.as_str()]);
+    assert_eq!(run.ends(1), ["PASS"], "{}", run.shown);
+    assert!(!stage.heard(1)[0].contains("of the Flagpost fleet of web"));
+}
