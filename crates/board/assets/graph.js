@@ -92,8 +92,8 @@ export function Graph() {
         <label><input type="checkbox" checked=${isOpen} onChange=${() => show({ open: isOpen ? '' : '1' })} /> Only open</label>
         <label>From task <input id="root" size="5" placeholder="all" value=${root} onChange=${(/** @type {Event} */ event) => show({ root: /** @type {HTMLInputElement} */ (event.target).value.replace('#', '').trim() })} /></label>
         ${opened !== null && opened !== root && html`<a href=${withParts({ screen: 'graph', root: opened })}>From #${opened} on</a>`}
-        ${group !== '' && html`<a href=${withParts({ group: '' })} aria-label="All groups">${plain(group)} ×</a>`}
-        ${isDrawn && cards.length > 0 && html`<span class="zoom">${view.keys.slice(0, 3).map(({ key, does, run }) => html`<button key=${key} type="button" aria-label=${does} title=${does} onClick=${run}>${key === '0' ? '⛶' : key}</button>`)}</span>`}
+        ${group !== '' && html`<span>Group ${plain(group)} <a href=${withParts({ group: '' })}>All groups</a></span>`}
+        ${isDrawn && cards.length > 0 && html`<span class="zoom">${view.keys.slice(0, 3).map(({ key, does, run }) => html`<button key=${key} type="button" aria-label=${does} title=${does} onClick=${run}>${key === '0' ? 'Fit' : key}</button>`)}</span>`}
       </div>
       ${fault !== '' && html`<p class="warn">${fault}</p>`}
       ${layout !== null && html`<${Faults} list=${list} layout=${layout} />`}
@@ -112,11 +112,13 @@ export function Graph() {
 const NAMED = 5;
 
 /** What is wrong with the plan, in words. @param {{ list: string, layout: Layout }} of */
-function Faults({ list, layout: { unknown, cycle } }) {
+function Faults({ list, layout: { unknown: all, cycle } }) {
+  // Of a group alone, those of other groups are not known.
+  const unknown = all.filter((it) => !lists.get(list)?.tasks.has(it.waits_for));
   const link = (/** @type {string} */ id) => html`<a href=${toTask(list, id)}>#${plain(id)}</a>`;
   return html`
     ${cycle !== null && html`<p class="warn">These tasks wait for each other, so none of them can begin: ${cycle.map((id, n) => html`${n > 0 && ' → '}${link(id)}`)}</p>`}
-    ${unknown.length > 0 && html`<p class="warn">${unknown.slice(0, NAMED).map(({ task, waits_for: on }) => html`${link(task)} waits for #${plain(on)}, which is not in this list. `)}${unknown.length > NAMED && `So do ${unknown.length - NAMED} more.`}</p>`}
+    ${unknown.length > 0 && html`<p class="warn">Some wait for what is not in this list: ${unknown.slice(0, NAMED).map(({ task, waits_for: on }, n) => html`${n > 0 && ' · '}${link(task)} for #${plain(on)}`)}${unknown.length > NAMED && ` · and ${unknown.length - NAMED} more`}</p>`}
   `;
 }
 
@@ -170,7 +172,7 @@ function Card({ wanted, card, size, show }) {
       aria-current=${card.task !== null && card.task === route.value.task ? 'true' : undefined}
       transform=${`translate(${card.x} ${card.y})`}
       style=${{ '--of': `var(--${state})`, '--on': `var(--on-${state})` }}
-      onFocus=${() => show(card)}
+      onFocus=${(/** @type {FocusEvent} */ { target }) => target instanceof Element && target.matches(':focus-visible') && show(card)}
     >
       <title>${`${name} ${about} ${subject}`}</title>
       <rect ...${size} rx="8" />

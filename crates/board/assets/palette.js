@@ -78,8 +78,8 @@ function found(text) {
 function entryOf({ kind, list: of, task, state, repository, worker, seq, file, line, field, snippet: { before, found: it, after } }) {
   const [sign, name, path] =
     kind === 'task' ? [STATES[state].sign, `#${task}`, toTask(of, task)]
-    : kind === 'brief' ? ['✉', `${worker} ${seq}`, `/inbox/${encodeURIComponent(worker)}/${seq}#repo=${repository}`]
-    : kind === 'report' ? ['⚑', `${worker} ${seq}`, to('inbox')]
+    : kind === 'brief' ? ['✉', `${worker}/${seq}`, `/inbox/${encodeURIComponent(worker)}/${seq}#repo=${repository}`]
+    : kind === 'report' ? ['⚑', `${worker}/${seq}`, to('inbox')]
     : kind === 'session' ? ['◐', plain(file), `/runs/${encodeURIComponent(file.split('/', 1)[0] ?? '')}#repo=${repository}`]
     : ['·', `line ${line}`, to('run')];
   const shown = html`${name} <span class="dim">${field.replace('_', ' ')}</span> ${plain(before)}<mark>${plain(it)}</mark>${plain(after)}`;
@@ -142,6 +142,7 @@ function Open() {
     const by = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
     if (by !== 0) setAt(Math.max(0, Math.min(entries.length - 1, at + by)));
     else if (event.key === 'Enter' && entries.length > 0) run(entries[at]);
+    else if (event.key === 'Escape') close();
     else return;
     event.preventDefault();
   };

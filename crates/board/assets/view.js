@@ -12,13 +12,13 @@ const STEP = 1.25;
 const MOVE = 80;
 const FREE = 16;
 
-/** @typedef {{ width: number, height: number, card_width: number, card_height: number }} Size */
+/** @typedef {{ width: number, height: number, card_width: number, card_height: number, cards: { x: number, y: number }[] }} Size */
 
 /** @param {Size | null} layout @param {string} of what is drawn: another one is fitted anew */
 export function useView(layout, of) {
   const place = useRef(/** @type {HTMLElement | null} */ (null));
   const at = useRef({ x: FREE, y: FREE, k: 1, shown: '', held: /** @type {{ x: number, y: number, isFar: boolean } | null} */ (null) }).current;
-  const size = useRef(/** @type {Size} */ ({ width: 1, height: 1, card_width: 1, card_height: 1 }));
+  const size = useRef(/** @type {Size} */ ({ width: 1, height: 1, card_width: 1, card_height: 1, cards: [] }));
   size.current = layout ?? size.current;
 
   /** @param {number} x @param {number} y @param {number} [k] */
@@ -41,12 +41,21 @@ export function useView(layout, of) {
     const { width, height } = size.current;
     put(FREE, FREE, Math.max(least, Math.min(1, (clientWidth - 2 * FREE) / width, (clientHeight - 2 * FREE) / height)));
   };
+  /** Brings a card into sight. @param {{ x: number, y: number }} card */
+  const show = ({ x, y }) => {
+    const { clientWidth = 0, clientHeight = 0 } = place.current ?? {};
+    const near = (/** @type {number} */ from, /** @type {number} */ start, /** @type {number} */ long, /** @type {number} */ room) =>
+      Math.min(Math.max(from, FREE - start * at.k), room - FREE - (start + long) * at.k);
+    put(near(at.x, x, size.current.card_width, clientWidth), near(at.y, y, size.current.card_height, clientHeight));
+  };
   useLayoutEffect(() => {
     if (layout === null || place.current === null) return;
     if (at.shown === of) return put(at.x, at.y);
     at.shown = of;
     // At first what is there can be read.
     fit(0.7);
+    const first = layout.cards[0];
+    if (first !== undefined) show(first);
   }, [layout, of]);
 
   /** @param {number} dx @param {number} dy */
@@ -73,7 +82,7 @@ export function useView(layout, of) {
     keys: [
       { key: '-', does: 'zoom out', run: () => zoom(1 / STEP) },
       { key: '+', does: 'zoom in', run: () => zoom(STEP) },
-      { key: '0', does: 'the whole in sight', run: () => fit(LEAST) },
+      { key: '0', does: 'zoom to fit', run: () => fit(LEAST) },
       { key: 'ArrowLeft', shown: '←', does: 'to the left', run: move(-1, 0) },
       { key: 'ArrowRight', shown: '→', does: 'to the right', run: move(1, 0) },
       { key: 'ArrowUp', shown: '↑', does: 'up', run: move(0, -1) },
@@ -94,12 +103,6 @@ export function useView(layout, of) {
         else put(at.x - event.deltaX, at.y - event.deltaY);
       },
     },
-    /** Brings a card into sight. @param {{ x: number, y: number }} card */
-    show: ({ x, y }) => {
-      const { clientWidth = 0, clientHeight = 0 } = place.current ?? {};
-      const near = (/** @type {number} */ from, /** @type {number} */ start, /** @type {number} */ long, /** @type {number} */ room) =>
-        Math.min(Math.max(from, FREE - start * at.k), room - FREE - (start + long) * at.k);
-      put(near(at.x, x, size.current.card_width, clientWidth), near(at.y, y, size.current.card_height, clientHeight));
-    },
+    show,
   };
 }
