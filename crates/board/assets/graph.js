@@ -208,23 +208,32 @@ function branches({ cards, edges }) {
   return Map.groupBy(cards.keys(), (n) => above.get(n) ?? -1);
 }
 
+/** So deep it is indented; what comes after follows below. */
+const DEEPEST = 6;
+
 /** @param {{ wanted: Wanted, layout: Layout }} of */
 function Tree({ wanted, layout }) {
   const below = branches(layout);
-  /** @param {number} at @returns {unknown} */
-  const branch = (at) => below.has(at) && html`<ul>${below.get(at)?.map((n) => html`<${Leaf} key=${n} wanted=${wanted} card=${layout.cards[n]}>${branch(n)}<//>`)}</ul>`;
-  return branch(-1);
+  /** @param {number} at @param {number} depth @returns {unknown[]} */
+  const leaves = (at, depth) =>
+    (below.get(at) ?? []).flatMap((n) => {
+      const after = leaves(n, Math.min(DEEPEST, depth + 1));
+      const isNested = depth < DEEPEST && after.length > 0;
+      const leaf = html`<${Leaf} key=${n} wanted=${wanted} card=${layout.cards[n]} isBelow=${depth === DEEPEST}>${isNested && html`<ul>${after}</ul>`}<//>`;
+      return isNested ? [leaf] : [leaf, ...after];
+    });
+  return html`<ul>${leaves(-1, 0)}</ul>`;
 }
 
-/** @param {{ wanted: Wanted, card: Placed, children?: unknown }} of */
-function Leaf({ wanted, card, children }) {
+/** @param {{ wanted: Wanted, card: Placed, isBelow: boolean, children?: unknown }} of */
+function Leaf({ wanted, card, isBelow, children }) {
   const { task, href, sign, name, about, subject } = said(wanted, card);
   const waits = task?.blocked_by ?? [];
   const words = html`${name} ${subject}`;
   return html`
     <li>
       ${sign !== '' && html`<span class=${`sign ${task?.state}`} aria-hidden="true">${sign}</span> `}${href === undefined ? words : html`<a href=${href}>${words}</a>`}
-      <span class="dim"> ${about}${waits.length > 1 && ` · waits for ${waits.map((id) => `#${plain(id)}`).join(' ')}`}</span>
+      <span class="dim"> ${about}${waits.length > (isBelow ? 0 : 1) && ` · waits for ${waits.map((id) => `#${plain(id)}`).join(' ')}`}</span>
       ${children}
     </li>
   `;
