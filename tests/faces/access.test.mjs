@@ -27,8 +27,8 @@ await world.post('/v1/tasks/web/5/done', { text: 'Named.' });
 /** Every screen that the page has a link to, a task and a brief. */
 async function screens(page) {
   const links = await page.locator('nav a[href]').evaluateAll((all) => all.map((it) => it.getAttribute('href')));
-  assert.ok(links.length >= 7, links.join(' '));
-  return [...links, '/lists/web/tasks/1', '/lists/web/tasks/4', '/inbox/W1/1'];
+  assert.ok(links.length >= 9, links.join(' '));
+  return [...links, '/lists/web/tasks/1#screen=graph', '/lists/web/tasks/1', '/lists/web/tasks/4', '/inbox/W1/1'];
 }
 
 test('axe sees a fault where there is one', async (t) => {
@@ -63,7 +63,7 @@ for (const scheme of SCHEMES) {
         await page.goto('about:blank');
         const told = await page.goto(`${http}${path}`);
         assert.equal(told.status(), 200, path);
-        await page.locator('main h1, main h2').first().waitFor();
+        await page.locator('main:not([aria-busy="true"]):not(:has([aria-busy="true"]))').locator('h1, h2').first().waitFor();
         await page.getByText('● live').waitFor();
         await page.waitForLoadState('load');
         found.push(...(await faults(page)).map((it) => `${path} ${it}`));
@@ -78,7 +78,7 @@ for (const scheme of SCHEMES) {
 test('the dialogs have no fault either', async (t) => {
   for (const size of Object.values(SIZES)) {
     const page = await openBoard(await visit(t, browser, { size }), world);
-    for (const keys of [['c'], ['m'], ['?']]) {
+    for (const keys of [['c'], ['m'], ['?'], ['Control+k', 't', 'h', 'e']]) {
       await card(page, '1').focus();
       for (const key of keys) await page.keyboard.press(key);
       await page.getByRole('dialog').waitFor();
@@ -91,7 +91,7 @@ test('the dialogs have no fault either', async (t) => {
 
 test('every screen is reached and left by keys alone', async (t) => {
   const page = await openBoard(await visit(t, browser), world);
-  const titles = [['l', /List|tasks?/i], ['i', /Inbox|wait/], ['f', /Fleet|worker/i], ['r', /Run|session/i], ['m', /Messages?/i], ['e', /Files?|reserv/i], ['b', /Board/]];
+  const titles = [['l', /List|tasks?/i], ['g', /Graph/], ['s', /Settings/], ['i', /Inbox|wait/], ['f', /Fleet|worker/i], ['r', /Run|session/i], ['m', /Messages?/i], ['e', /Files?|reserv/i], ['b', /Board/]];
   for (const [key, title] of titles) {
     await page.keyboard.press('g');
     await page.keyboard.press(key);

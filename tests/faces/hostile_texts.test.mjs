@@ -24,7 +24,7 @@ world.write(join(world.list(TEXTS[0].replaceAll('/', ' ')), '1.json'), JSON.stri
 const { http } = await world.up();
 
 /** Every page that there is: those that a link can lead to, and those before. */
-const PAGES = ['/', '/lists/web', '/lists/web/tasks/1', '/lists/web/tasks/3', '/inbox/W1/1', '/inbox/W1/3', '/runs/__live_session__'];
+const PAGES = ['/', '/lists/web', '/lists/web#screen=graph', '/lists/web/tasks/1', '/lists/web/tasks/3', '/inbox/W1/1', '/inbox/W1/3', '/runs/__live_session__'];
 
 test('the test would see a text that became markup, and one that the policy stopped', async (t) => {
   const page = await signIn(await visit(t, browser), world);

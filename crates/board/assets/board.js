@@ -9,7 +9,7 @@ import { useKeys } from './keys.js';
 import { Order } from './order.js';
 import { go, list as listNow, route, toTask, withParts } from './route.js';
 import { connection, lists, taskOf } from './state.js';
-import { toast } from './notices.js';
+import { Command, toast } from './notices.js';
 import { act, add, menu, moves, undo, verbsOf, VERBS } from './verbs.js';
 import { count, plain } from './words.js';
 
@@ -157,15 +157,14 @@ export function Outlines() {
 }
 
 /** @param {{ list: string }} of */
-function NoTasks({ list }) {
-  const copy = (/** @type {string} */ text) => navigator.clipboard.writeText(text).then(() => toast('Copied.'));
+export function NoTasks({ list }) {
   return html`
     <main id="main" tabindex="-1" class="page">
       <h1>No tasks yet</h1>
       <p>Make some in the terminal:</p>
       <ul class="plain">
         ${["flagpost add 'Write the parser'", 'flagpost import PLAN.md'].map(
-          (it) => html`<li key=${it}><code>${it}</code> <button type="button" onClick=${() => copy(it)}>Copy</button></li>`,
+          (it) => html`<li key=${it}><${Command} text=${it} /></li>`,
         )}
       </ul>
       <p><button type="button" class="main" onClick=${() => add(list)}>New task <kbd>c</kbd></button></p>

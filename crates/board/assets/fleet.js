@@ -5,7 +5,7 @@ import { html, useEffect, useState } from './preact.js';
 import { get, post } from './api.js';
 import { ask } from './ask.js';
 import { useKeys } from './keys.js';
-import { fail, toast } from './notices.js';
+import { copy, fail, toast } from './notices.js';
 import { repositoryOf, canAct, fleetMoved, lists, repositories } from './state.js';
 import { list, route, toTask } from './route.js';
 import { age, plain, STATES } from './words.js';
@@ -72,7 +72,6 @@ function WorkerCard({ repo, worker }) {
   const { id, agent, liveness, last_seen, to_decide, withheld, to_read, reports, next, tmux, worktree } = worker;
   const life = LIFE[liveness];
   const held = [...lists].filter(([, it]) => it.repo === repo).flatMap(([name, { tasks }]) => [...tasks.values()].map((it) => it.value).filter((it) => it.claim?.by === id).map((task) => ({ name, task })));
-  const copy = (/** @type {string} */ text) => navigator.clipboard.writeText(text).then(() => toast('Copied.'));
   const waits = [
     [to_decide, 'to decide'], [withheld, 'withheld'], [reports, 'to read'],
   ].filter(([n]) => Number(n) > 0).map(([n, word]) => `${n} ${word}`);

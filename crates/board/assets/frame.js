@@ -20,11 +20,13 @@ import { age, clock, plain } from './words.js';
 export const TITLES = {
   board: { title: 'Board', key: 'b' },
   list: { title: 'List', key: 'l' },
+  graph: { title: 'Graph', key: 'g' },
   inbox: { title: 'Inbox', key: 'i' },
   fleet: { title: 'Fleet', key: 'f' },
   run: { title: 'Run', key: 'r' },
   messages: { title: 'Messages', key: 'm' },
   files: { title: 'Files', key: 'e' },
+  settings: { title: 'Settings', key: 's' },
 };
 /** The order of the bar on a narrow screen. @type {Screen[]} */
 const NARROW_FIRST = ['inbox', 'board', 'fleet', 'run'];

@@ -9,6 +9,7 @@ import { Board, Outlines } from './board.js';
 import { Files } from './files.js';
 import { Fleet } from './fleet.js';
 import { Refused, Footer, Header, Lost, useFrameKeys } from './frame.js';
+import { Graph } from './graph.js';
 import { Inbox } from './inbox.js';
 import { List } from './list.js';
 import { Messages } from './messages.js';
@@ -16,6 +17,7 @@ import { Toasts, toast } from './notices.js';
 import { Palette } from './palette.js';
 import { route } from './route.js';
 import { Run } from './run.js';
+import { Settings } from './settings.js';
 import { listen } from './shared.js';
 import { change, connection, heardAt, listNames, lists, resync, snapshot, transition } from './state.js';
 import { TaskPage } from './task.js';
@@ -24,7 +26,7 @@ import { isKnown, waiting } from './waits.js';
 import { count, isNarrow, now } from './words.js';
 
 /** @type {Record<string, unknown>} */
-const OF = { board: Board, list: List, inbox: Inbox, fleet: Fleet, run: Run, messages: Messages, files: Files };
+const OF = { board: Board, list: List, graph: Graph, inbox: Inbox, fleet: Fleet, run: Run, messages: Messages, files: Files, settings: Settings };
 
 /** Whether the first state has come, and what waits is known. */
 const isStarted = signal(false);

@@ -21,6 +21,9 @@ export function toast(text) {
   show({ n: next++, text, isError: false, hint: null });
 }
 
+/** @param {string} text */
+export const copy = (text) => navigator.clipboard.writeText(text).then(() => toast('Copied.'));
+
 /** An error stays until it is closed. @param {unknown} fault */
 export function fail(fault) {
   const text = fault instanceof Error ? fault.message : String(fault);
@@ -39,6 +42,9 @@ function show(it) {
 function close(n) {
   toasts.value = toasts.value.filter((it) => it.n !== n);
 }
+
+/** A command for the terminal, to be copied. @param {{ text: string }} of */
+export const Command = ({ text }) => html`<code>${text}</code> <button type="button" onClick=${() => copy(text)}>Copy</button>`;
 
 export function Toasts() {
   return html`

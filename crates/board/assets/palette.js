@@ -1,15 +1,18 @@
-// The palette: every action, task and worker by name. `>` verbs, `#` tasks, `@` workers.
+// The palette: every action, task and worker by name. `>` verbs, `#` tasks, `@` workers. Other words are also
+// looked for in all texts, once nobody types.
 // @ts-check
 
 import { html, signal, useEffect, useRef, useState } from './preact.js';
+import { get } from './api.js';
 import { current } from './card.js';
 import { tables } from './keys.js';
 import { go, list, route, to, toTask } from './route.js';
-import { lists, repositories, taskOf } from './state.js';
+import { lists, repositories, repositoryOf, taskOf } from './state.js';
 import { act, add, undo, verbsOf, VERBS } from './verbs.js';
 import { plain, STATES } from './words.js';
 
-/** @typedef {{ sign: string, text: string, key: string, run: () => void }} Entry */
+/** @typedef {{ sign: string, text: string, shown?: unknown, key: string, run: () => void }} Entry */
+/** @typedef {{ kind: string, list: string, task: string, state: TaskState, repository: string, worker: string, seq: number, file: string, line: number, field: string, snippet: { before: string, found: string, after: string } }} Hit */
 
 /** @type {import('./preact.js').Signal<string | null>} */
 const opened = signal(null);
@@ -71,6 +74,44 @@ function found(text) {
   return ranked.sort((a, b) => a.rank - b.rank).slice(0, MOST).map(({ entry }) => entry);
 }
 
+/** Where a text is, as an entry that leads there. @param {Hit} hit @returns {Entry} */
+function entryOf({ kind, list: of, task, state, repository, worker, seq, file, line, field, snippet: { before, found: it, after } }) {
+  const [sign, name, path] =
+    kind === 'task' ? [STATES[state].sign, `#${task}`, toTask(of, task)]
+    : kind === 'brief' ? ['✉', `${worker}/${seq}`, `/inbox/${encodeURIComponent(worker)}/${seq}#repo=${repository}`]
+    : kind === 'report' ? ['⚑', `${worker}/${seq}`, to('inbox')]
+    : kind === 'session' ? ['◐', plain(file), `/runs/${encodeURIComponent(file.split('/', 1)[0] ?? '')}#repo=${repository}`]
+    : ['·', `line ${line}`, to('run')];
+  const shown = html`${name} <span class="dim">${field.replace('_', ' ')}</span> ${plain(before)}<mark>${plain(it)}</mark>${plain(after)}`;
+  return { sign, text: '', shown, key: '', run: () => go(path) };
+}
+
+/** So long nobody types, and the texts are looked through. */
+const REST = 250;
+
+/** What the texts hold; null while they are looked through. @param {string} text @returns {{ entries: Entry[], fault: string } | null} */
+function useHits(text) {
+  const sought = /^\s*[>#@]/.test(text) ? '' : text.trim();
+  const [hits, setHits] = useState({ of: '', entries: /** @type {Entry[]} */ ([]), fault: '' });
+  useEffect(() => {
+    if (sought === '') return;
+    let isHere = true;
+    const told = (/** @type {Entry[]} */ entries, fault = '') => isHere && setHits({ of: sought, entries, fault });
+    const timer = setTimeout(() => {
+      const name = list.peek();
+      get('/v1/search', { repo: repositoryOf(name)?.id, list: name, text: sought, limit: String(MOST) })
+        // A subject that has the words is found by its name already.
+        .then(({ hits: all }) => told(all.filter((/** @type {Hit} */ it) => it.kind !== 'task' || it.field !== 'subject').map(entryOf)))
+        .catch(({ message }) => told([], message));
+    }, REST);
+    return () => {
+      isHere = false;
+      clearTimeout(timer);
+    };
+  }, [sought]);
+  return sought === '' ? { entries: [], fault: '' } : hits.of === sought ? hits : null;
+}
+
 export function Palette() {
   return opened.value === null ? null : html`<${Open} />`;
 }
@@ -79,7 +120,8 @@ function Open() {
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
   const [text, setText] = useState(opened.peek() ?? '');
   const [at, setAt] = useState(0);
-  const entries = found(text);
+  const hits = useHits(text);
+  const entries = [...found(text), ...(hits?.entries ?? [])];
   useEffect(() => {
     dialog.current?.showModal();
     dialog.current?.querySelector('input')?.focus();
@@ -99,7 +141,8 @@ function Open() {
   const press = (event) => {
     const by = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
     if (by !== 0) setAt(Math.max(0, Math.min(entries.length - 1, at + by)));
-    else if (event.key === 'Enter') run(entries[at]);
+    else if (event.key === 'Enter' && entries.length > 0) run(entries[at]);
+    else if (event.key === 'Escape') close();
     else return;
     event.preventDefault();
   };
@@ -111,8 +154,8 @@ function Open() {
         aria-expanded="true"
         aria-controls="found"
         aria-activedescendant=${entries.length > 0 ? `found-${at}` : undefined}
-        aria-label="Search: > verbs, # tasks, @ workers"
-        placeholder="> verbs   # tasks   @ workers"
+        aria-label="Search: > verbs, # tasks, @ workers, or words of any text"
+        placeholder="> verbs   # tasks   @ workers   or words of any text"
         value=${text}
         onKeyDown=${press}
         onInput=${(/** @type {Event} */ event) => {
@@ -122,9 +165,9 @@ function Open() {
       />
       <ul id="found" role="listbox" aria-label="Found">
         ${entries.map(
-          (entry, n) => html`<li key=${n} id=${`found-${n}`} role="option" aria-selected=${n === at} onClick=${() => run(entry)}><span class="sign">${entry.sign}</span><span class="title">${entry.text}</span>${entry.key !== '' && html`<kbd>${entry.key}</kbd>`}</li>`,
+          (entry, n) => html`<li key=${n} id=${`found-${n}`} role="option" aria-selected=${n === at} onClick=${() => run(entry)}><span class="sign">${entry.sign}</span><span class="title">${entry.shown ?? entry.text}</span>${entry.key !== '' && html`<kbd>${entry.key}</kbd>`}</li>`,
         )}
-        ${entries.length === 0 && html`<li role="option" aria-selected="false" class="dim">Nothing is called that.</li>`}
+        ${(entries.length === 0 || hits === null || hits.fault !== '') && html`<li role="option" aria-selected="false" aria-disabled="true" class="dim">${hits === null ? 'Looking through the texts…' : hits.fault || 'Nothing is called that or says it.'}</li>`}
       </ul>
     </dialog>
   `;

@@ -7,9 +7,9 @@
 import { computed, signal } from './preact.js';
 import { listNames } from './state.js';
 
-/** @typedef {'board' | 'list' | 'inbox' | 'fleet' | 'run' | 'messages' | 'files'} Screen */
+/** @typedef {'board' | 'list' | 'graph' | 'inbox' | 'fleet' | 'run' | 'messages' | 'files' | 'settings'} Screen */
 /** @type {Screen[]} */
-export const SCREENS = ['board', 'list', 'inbox', 'fleet', 'run', 'messages', 'files'];
+export const SCREENS = ['board', 'list', 'graph', 'inbox', 'fleet', 'run', 'messages', 'files', 'settings'];
 
 /** The address of the page, as text. */
 export const address = signal(location.pathname + location.hash);
@@ -70,7 +70,7 @@ export function withParts(parts) {
 export function to(screen) {
   const here = list.value;
   if (screen === 'board' && here !== null) return `/lists/${encodeURIComponent(here)}`;
-  if (screen === 'list' && here !== null) return `/lists/${encodeURIComponent(here)}#screen=list`;
+  if ((screen === 'list' || screen === 'graph') && here !== null) return `/lists/${encodeURIComponent(here)}#screen=${screen}`;
   const query = new URLSearchParams({ screen });
   if (here !== null) query.set('list', here);
   return `/#${query}`;
@@ -95,12 +95,14 @@ addEventListener('popstate', () => {
   address.value = location.pathname + location.hash;
 });
 
-// Links of this page change the address without loading it.
+// Links of this page, those of a drawing too, change the address without loading it.
 document.addEventListener('click', (event) => {
   const plain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
-  const link = event.target instanceof Element ? event.target.closest('a') : null;
-  if (!plain || link === null || link.origin !== location.origin || link.target !== '') return;
+  const link = event.target instanceof Element ? event.target.closest('a[href]') : null;
+  if (!plain || link === null || link.hasAttribute('target')) return;
+  const url = new URL(link.getAttribute('href') ?? '', location.href);
+  if (url.origin !== location.origin) return;
   event.preventDefault();
-  if (link.hash === '#main') document.getElementById('main')?.focus();
-  else go(link.pathname + link.hash);
+  if (url.hash === '#main') document.getElementById('main')?.focus();
+  else go(url.pathname + url.hash);
 });

@@ -1,21 +1,28 @@
-// The theme: the system's, dark or light. Kept for this browser.
+// How this browser shows the board: the theme and the density. Kept for this browser.
 // @ts-check
 
 import { effect, signal } from './preact.js';
 
 /** @typedef {'system' | 'dark' | 'light'} Theme */
 /** @type {Theme[]} */
-const THEMES = ['system', 'dark', 'light'];
-const NAME = 'flagpost-theme';
+export const THEMES = ['system', 'dark', 'light'];
+/** @typedef {'dense' | 'roomy'} Density */
+/** @type {Density[]} */
+export const DENSITIES = ['dense', 'roomy'];
 
-const kept = /** @type {Theme} */ (localStorage.getItem(NAME) ?? '');
-/** @type {import('./preact.js').Signal<Theme>} */
-export const theme = signal(THEMES.includes(kept) ? kept : 'system');
+/** A choice among some, the first where none was made. @template {string} T @param {string} name @param {T[]} among */
+function choice(name, among) {
+  const kept = /** @type {T} */ (localStorage.getItem(`flagpost-${name}`) ?? '');
+  const chosen = signal(/** @type {T} */ (among.includes(kept) ? kept : among[0]));
+  effect(() => {
+    document.documentElement.dataset[name] = chosen.value;
+    localStorage.setItem(`flagpost-${name}`, chosen.value);
+  });
+  return chosen;
+}
 
-effect(() => {
-  document.documentElement.dataset.theme = theme.value;
-  localStorage.setItem(NAME, theme.value);
-});
+export const theme = choice('theme', THEMES);
+export const density = choice('density', DENSITIES);
 
 export function nextTheme() {
   theme.value = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length] ?? 'system';
