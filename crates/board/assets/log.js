@@ -38,6 +38,8 @@ function usePrinted({ list, task, session, attempt, isFollowing }) {
     if (!isWanted) return;
     const cut = new AbortController();
     const read = async () => {
+      // What was refused is asked for again once the run has moved, and rests.
+      if (fault !== '') await new Promise((done) => setTimeout(done, PAUSE));
       for (let isFirst = at.head === null; !cut.signal.aborted; isFirst = false) {
         const pinned = at.head === null ? { session, attempt } : { session: at.head.session, attempt: String(at.head.attempt), from: String(at.head.to) };
         const part = await get(`/v1/tasks/${encodeURIComponent(list)}/${encodeURIComponent(task)}/log`, { ...pinned, wait: isFirst ? null : '30s' }, cut.signal);
@@ -102,19 +104,19 @@ export function Log({ list, task, session }) {
       <p class="back shown">${name === null ? html`<a href="/#screen=run">‹ Runs</a>` : html`<a href=${`/runs/${encodeURIComponent(name)}#repo=${repo}`}>‹ ${name}</a>`}</p>
       <h1>Log of <a href=${toTask(list, task)}>#${task} ${plain(subject)}</a></h1>
       <div class="choices">
-        <label>Attempt <select value=${shown} onChange=${(/** @type {Event} */ event) => choose(value(event))}>${attempts.map((it) => html`<option key=${it} value=${it} selected=${it === shown}>${it}</option>`)}</select></label>
+        ${attempts.length > 0 && html`<label>Attempt <select value=${shown} onChange=${(/** @type {Event} */ event) => choose(value(event))}>${attempts.map((it) => html`<option key=${it} value=${it} selected=${it === shown}>${it}</option>`)}</select></label>`}
         <label><input type="checkbox" checked=${isFollowing} onChange=${() => setFollowing(!isFollowing)} /> Follow <kbd>f</kbd></label>
         <label><input type="checkbox" checked=${isWrapped} onChange=${() => setWrapped(!isWrapped)} /> Wrap <kbd>w</kbd></label>
-        <label class="grow"><span class="unseen">Filter</span><input id="sought" type="search" placeholder="Filter: lines with these words  /" value=${sought} onInput=${(/** @type {Event} */ event) => setSought(value(event))} /></label>
+        <label class="grow"><span class="unseen">Filter</span><input id="sought" type="search" placeholder="Filter: lines with these words" value=${sought} onInput=${(/** @type {Event} */ event) => setSought(value(event))} /></label>
         <span class="dim">${sought !== '' && `${found.length} of ${printed.lines.length} lines`}</span>
       </div>
       <div ref=${box} class=${isWrapped ? 'log wrapped' : 'log'} tabindex="0" role="region" aria-label="What the agent printed" onScroll=${scrolled}>
         ${(from > 0 || printed.isCut) && html`<p class="dim">Earlier lines are left out: <code>flagpost logs ${task} --attempt ${shown}</code></p>`}
-        ${printed.lines.length === 0 && fault === '' && html`<p class="dim">${head?.over ? 'It printed nothing.' : 'Nothing was printed yet.'}</p>`}
+        ${printed.lines.length === 0 && html`<p class="dim">${fault !== '' ? fault : head?.over ? 'It printed nothing.' : 'Nothing was printed yet.'}</p>`}
         ${found.map(({ shown: line }) => line)}
       </div>
       <p class="of-end">
-        ${fault !== '' ? html`<span class="warn">${fault}</span>` : html`<span class="dim">${head?.over ? '── the end' : !canAct.value ? '◌ not connected' : isFollowing ? '◐ following' : 'not following'}${head?.agent != null && ` · ${plain(head.agent)}`}</span>`}
+        ${fault !== '' ? printed.lines.length > 0 && html`<span class="warn">${fault}</span>` : html`<span class="dim">${head?.over ? '── the end' : !canAct.value ? '◌ not connected' : isFollowing ? '◐ following' : 'not following'}${head?.agent != null && ` · ${plain(head.agent)}`}</span>`}
         ${head?.over && next !== undefined && html`<button type="button" onClick=${() => choose(next)}>Attempt ${next} ›</button>`}
         ${!isFollowing && html`<button type="button" onClick=${() => setFollowing(true)}>To the end ↓</button>`}
       </p>

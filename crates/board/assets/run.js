@@ -11,7 +11,7 @@ import { Prose } from './marked.js';
 import { fail, toast } from './notices.js';
 import { route, toLog, toTask, withParts } from './route.js';
 import { canAct, repositories } from './state.js';
-import { Timeline, Waves } from './timeline.js';
+import { rowsOf, Timeline, Waves } from './timeline.js';
 import { count, lasted, moment, plain } from './words.js';
 
 /** @typedef {{ id: string, subject: string, phase?: string, outcome?: string, attempt?: number | null, attempts?: number | null, seconds?: number | null, tokens?: number | null, how?: string }} Part */
@@ -101,7 +101,7 @@ function One({ id, repo }) {
       <h1>${id}</h1>
       <p><b>${STAGE[stage] ?? stage}</b> <span class="dim">${moment(session.started)}${wave !== null && ` · wave ${wave.n} of ${wave.of}`}${tokens != null && ` · ${tokens.toLocaleString()} tokens`}${cost != null && ` · $${cost.toFixed(2)}`}</span></p>
       ${times !== null && times.waves.length > 0
-        ? html`<${Waves} times=${times} unbegun=${unbegun.length} />`
+        ? html`<${Waves} waves=${times.waves} tasks=${rowsOf(times, session.left)} unbegun=${unbegun.length} />`
         : html`<p class="waves" aria-label=${`${session.ended.length} ended, ${active.length} at work, ${unbegun.length} not begun`} role="img">${session.ended.map(({ outcome }) => OUTCOME[outcome ?? ''] ?? '?').join('')}${'◐'.repeat(active.length)}${'○'.repeat(unbegun.length)}</p>`}
       ${stage === 'live' && html`<p><button type="button" class="bad" disabled=${!canAct.value} onClick=${() => stop(repo, session)}>Stop the run… <kbd>S</kbd></button></p>`}
       ${stage === 'dead' && html`<p class="warn">Its runner is gone: <code>flagpost session recover</code></p>`}
@@ -122,7 +122,7 @@ function Tasks({ session: { id, list, active, ended, left, unbegun }, repo, time
   /** @param {string} task @param {number | null | undefined} attempt @param {string} [name] */
   const log = (task, attempt, name = `log of #${task}`) => list !== null && html` <a class="to-log" href=${toLog(list, task, { id, repo }, attempt ?? undefined)} aria-label=${name}>log</a>`;
   return html`
-    ${times !== null && times.tasks.length > 0 && html`<${Timeline} times=${times} taskLink=${link} logLink=${log} />`}
+    ${times !== null && times.tasks.length > 0 && html`<${Timeline} times=${times} tasks=${rowsOf(times, left)} taskLink=${link} logLink=${log} />`}
     <${Parts} title="At work" of=${active} say=${(/** @type {Part} */ it) => html`◐ ${link(it)} <span class="dim">${plain(it.phase ?? '')}</span>${log(it.id, null)}`} />
     <${Parts} title="Broken off or waiting" of=${left} say=${(/** @type {Part} */ it) => html`▲ ${link(it)} <span class="dim">${(it.how ?? '').replaceAll('_', ' ')}</span>${log(it.id, it.attempt)}`} />
     <${Parts} title="Ended" of=${ended} say=${(/** @type {Part} */ it) => html`${OUTCOME[it.outcome ?? ''] ?? '?'} ${link(it)} <b>${it.outcome}</b> <span class="dim">${it.attempt}/${it.attempts}${it.seconds != null && ` · ${lasted(it.seconds * 1000)}`}${it.tokens != null && ` · ${it.tokens.toLocaleString()} tokens`}</span>${log(it.id, it.attempt)}`} />

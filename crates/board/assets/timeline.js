@@ -12,12 +12,14 @@ import { lasted, plain } from './words.js';
 /** @typedef {{ id: string, subject: string, attempts: Attempt[] }} Row */
 /** @typedef {Time & { live: boolean, waves: (Time & { wave: number, of: number })[], tasks: Row[] }} Times */
 
-/** How an attempt ended, with the state whose colour it has. @type {Record<string, { sign: string, word: string, state: string }>} */
+/** How an attempt ended, or for what it waits, with the state whose colour it has. @type {Record<string, { sign: string, word: string, state: string }>} */
 const ENDS = {
   passed: { sign: '✓', word: 'passed', state: 'completed' },
   partial: { sign: '▲', word: 'partial', state: 'stuck' },
   failed: { sign: '✗', word: 'failed', state: 'failed' },
   running: { sign: '◐', word: 'running', state: 'in_progress' },
+  asks: { sign: '▲', word: 'asks', state: 'stuck' },
+  parked: { sign: '⊘', word: 'parked', state: 'pending' },
   cut_off: { sign: '⊘', word: 'cut off', state: 'pending' },
 };
 const endOf = (/** @type {string | undefined} */ end) => ENDS[end ?? ''] ?? { sign: '○', word: end ?? 'not begun', state: 'pending' };
@@ -37,8 +39,21 @@ function useEnd({ live, ended }) {
   return end;
 }
 
-/** @param {{ times: Times, taskLink: (task: Row) => unknown, logLink: (task: string, attempt: number, text: string) => unknown }} of */
-export function Timeline({ times, taskLink, logLink }) {
+/**
+ * The tasks, where the last attempt of one that waits for something is shown as that: `left` says for what.
+ * @param {Times} times @param {{ id: string, how?: string }[]} left @returns {Row[]}
+ */
+export function rowsOf({ tasks }, left) {
+  const waits = new Map(left.map(({ id, how }) => [id, how]));
+  return tasks.map((task) => {
+    const how = waits.get(task.id);
+    if (how !== 'asks' && how !== 'parked') return task;
+    return { ...task, attempts: task.attempts.map((it, n) => (n === task.attempts.length - 1 ? { ...it, end: how } : it)) };
+  });
+}
+
+/** @param {{ times: Times, tasks: Row[], taskLink: (task: Row) => unknown, logLink: (task: string, attempt: number, text: string) => unknown }} of */
+export function Timeline({ times, tasks, taskLink, logLink }) {
   const first = Date.parse(times.began);
   const last = useEnd(times);
   const whole = Math.max(1, last - first);
@@ -54,7 +69,7 @@ export function Timeline({ times, taskLink, logLink }) {
       <div class="timeline" tabindex="0" role="region" aria-labelledby="timeline">
         <div class="row axis" aria-hidden="true"><span></span><span class="track">${AXIS.map((n) => html`<span key=${n} class=${n === AXIS.length - 1 ? 'last' : ''} style=${{ left: part((whole * n) / (AXIS.length - 1)) }}>${clock(first + (whole * n) / (AXIS.length - 1))}</span>`)}</span></div>
         ${times.waves.length > 0 && html`<div class="row" aria-hidden="true"><span></span><span class="track">${times.waves.map((it, n) => html`<span key=${it.wave} class="wave" style=${place(Date.parse(it.began), isLast(n) ? last : Date.parse(it.ended))}>Wave ${it.wave}</span>`)}</span></div>`}
-        <ul>${times.tasks.map((task) => {
+        <ul>${tasks.map((task) => {
           const now = task.attempts.at(-1);
           const { sign, word, state } = endOf(now?.end);
           const took = task.attempts.reduce((all, it) => all + until(it) - Date.parse(it.began), 0);
@@ -72,8 +87,8 @@ export function Timeline({ times, taskLink, logLink }) {
   `;
 }
 
-/** The waves as rows of signs: a task is in the wave in which it began. @param {{ times: Times, unbegun: number }} of */
-export function Waves({ times: { waves, tasks }, unbegun }) {
+/** The waves as rows of signs: a task is in the wave in which it began. @param {{ waves: Times['waves'], tasks: Row[], unbegun: number }} of */
+export function Waves({ waves, tasks, unbegun }) {
   const began = (/** @type {Row} */ task) => Date.parse(task.attempts[0]?.began ?? '');
   const rows = waves.map((wave, n) => {
     const next = waves[n + 1];

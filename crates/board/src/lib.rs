@@ -39,6 +39,7 @@ const APP: &[Asset] = files!(
     "fleet.js",
     "frame.css",
     "frame.js",
+    "history.js",
     "inbox.js",
     "keys.js",
     "lanes.js",
