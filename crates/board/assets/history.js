@@ -19,7 +19,7 @@ const WORDS = {
   'task.undone': () => 'took a change back',
 };
 /** What other lines and columns say already. */
-const TOLD = ['status', 'owner', 'flagpost', 'blocks', 'blockedBy'];
+const TOLD = ['status', 'owner', 'flagpost', 'blocks', 'blockedBy', 'notes'];
 
 /** @param {unknown} it */
 function shortened(it) {
@@ -46,25 +46,25 @@ function Happened({ line }) {
   `;
 }
 
-/** @param {{ list: string, task: Task }} of */
-export function History({ list, task }) {
+/** It is asked for again when one of `moved` and `line` is another. @param {{ list: string, id: string, moved: unknown, line: unknown }} of */
+export function History({ list, id, moved, line }) {
   const [told, setTold] = useState(/** @type {{ lines: Line[], truncated: boolean } | null} */ (null));
   const [fault, setFault] = useState('');
   const [limit, setLimit] = useState(PAGE);
   useEffect(() => {
     let isHere = true;
-    get(`/v1/tasks/${encodeURIComponent(list)}/${encodeURIComponent(task.id)}/history`, { limit: String(limit) })
+    get(`/v1/tasks/${encodeURIComponent(list)}/${encodeURIComponent(id)}/history`, { limit: String(limit) })
       .then((it) => isHere && (setTold(it), setFault('')))
       .catch((/** @type {Error} */ it) => isHere && setFault(it.message));
     return () => {
       isHere = false;
     };
-  }, [list, task, limit]);
+  }, [list, id, moved, line, limit]);
   if (fault === '' && (told === null || told.lines.length === 0)) return null;
   return html`
     <section><h2>History</h2>
       ${fault !== '' && html`<p class="warn">${fault}</p>`}
-      <ol class="notes">${[...(told?.lines ?? [])].reverse().map((line) => html`<${Happened} key=${line.n} line=${line} />`)}</ol>
+      <ol class="notes">${[...(told?.lines ?? [])].reverse().map((it) => html`<${Happened} key=${it.n} line=${it} />`)}</ol>
       ${told?.truncated && html`<p><button type="button" onClick=${() => setLimit(limit + PAGE)}>Older</button></p>`}
     </section>
   `;

@@ -10,7 +10,7 @@ import { History } from './history.js';
 import { useKeys } from './keys.js';
 import { Marked, Prose } from './marked.js';
 import { go, route, toList, toLog, toTask } from './route.js';
-import { canAct, taskOf } from './state.js';
+import { canAct, lastOfTask, taskOf } from './state.js';
 import { act, changed, fieldsOf, send, verbsOf, VERBS } from './verbs.js';
 import { age, left, moment, plain, PRIORITY, STATES } from './words.js';
 
@@ -77,7 +77,10 @@ export function TaskPage() {
   const [fault, setFault] = useState('');
   const [editing, setEditing] = useState('');
   const isEditing = editing === id;
+  const [moved, setMoved] = useState(0);
   const close = () => go(toList(list));
+  // What its outline does not have is in the history: a note, an answer.
+  useEffect(() => lastOfTask.subscribe((it) => it?.list === list && it.task === id && setMoved((n) => n + 1)), [list, id]);
   useEffect(() => {
     let isHere = true;
     get(`/v1/tasks/${encodeURIComponent(list)}/${encodeURIComponent(id)}`)
@@ -86,7 +89,7 @@ export function TaskPage() {
     return () => {
       isHere = false;
     };
-  }, [list, id, task]);
+  }, [list, id, task, moved]);
   const words = full?.id === id ? full : null;
   /** @param {import('./verbs.js').Verb} verb @param {Task} of */
   const run = (verb, of) => {
@@ -130,7 +133,7 @@ export function TaskPage() {
       ${words !== null && words.late.length > 0 && html`<section><h2>Late results</h2>${words.late.map((it, n) => html`<div key=${n}><p class="dim">${it.ending} · ${plain(it.by)} · ${moment(it.at)}</p><${Prose} text=${it.text} /></div>`)}</section>`}
       ${facts.length > 0 && html`<section><h2>Facts</h2><dl class="facts">${facts.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${plain(String(value))}</dd></div>`)}</dl></section>`}
       ${words !== null && Object.keys(words.metadata).length > 0 && html`<section><h2>Metadata</h2><${Value} value=${words.metadata} /></section>`}
-      <${History} key=${id} list=${list} task=${task} />
+      <${History} key=${id} list=${list} id=${id} moved=${task} line=${moved} />
       ${fault !== '' && html`<p class="warn">${fault}</p>`}
     </article>
   `;
