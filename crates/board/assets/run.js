@@ -15,7 +15,7 @@ import { rowsOf, Timeline, Waves } from './timeline.js';
 import { count, lasted, moment, plain } from './words.js';
 
 /** @typedef {{ id: string, subject: string, phase?: string, outcome?: string, attempt?: number | null, attempts?: number | null, seconds?: number | null, tokens?: number | null, how?: string }} Part */
-/** @typedef {{ id: string, stage: string, list: string | null, started: string | null, status: string | null, wave: { n: number, of: number } | null, active: Part[], ended: Part[], left: Part[], unbegun: Part[], parked?: { agent: string, until: string, why: string }[], tokens?: number | null, cost_usd?: number | null }} Session */
+/** @typedef {{ id: string, stage: string, thread: string | null, list: string | null, started: string | null, status: string | null, wave: { n: number, of: number } | null, active: Part[], ended: Part[], left: Part[], unbegun: Part[], parked?: { agent: string, until: string, why: string }[], tokens?: number | null, cost_usd?: number | null }} Session */
 
 /** @type {Record<string, string>} */
 const STAGE = { live: '◐ running', dead: '▲ its runner is gone', interrupted: '⊘ interrupted', archived: '✓ ended' };
@@ -84,7 +84,8 @@ const isOpen = (/** @type {string | null} */ tab, /** @type {string} */ name) =>
 function One({ id, repo }) {
   const path = `/v1/sessions/${encodeURIComponent(id)}`;
   const { answer, fault } = useAsked(`${path}?repo=${repo}`);
-  const { answer: times } = useAsked(`${path}/timeline?repo=${repo}`);
+  // What another program runs tells no times.
+  const { answer: times } = useAsked(answer?.thread == null ? '' : `${path}/timeline?repo=${repo}`);
   const tab = route.value.query.get('document');
   const { answer: written, fault: notRead } = useAsked(`${path}/documents?repo=${repo}`, tab !== null);
   /** @type {Session | null} */
