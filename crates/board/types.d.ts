@@ -32,7 +32,7 @@ interface Task {
 
 interface FullTask extends Task {
   description: string;
-  notes: { kind: 'note' | 'answer'; by: string | null; at: string | null; text: string }[];
+  notes: { kind: 'note' | 'answer'; by: string | null; at: string | null; text: string; question: { by: string | null; at: string | null; text: string } | null }[];
   metadata: Record<string, unknown>;
   provenance: { origin: string; by: string | null; at: string | null } | null;
   result: Ending | null;

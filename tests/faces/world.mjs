@@ -40,6 +40,7 @@ export async function until(what, holds, patience = PATIENCE) {
 export class World {
   #dir = mkdtempSync(join(tmpdir(), 'faces-'));
   #daemon = null;
+  #others = [];
 
   /** A registered repository; it is gone with the test. */
   static async make(t) {
@@ -104,6 +105,15 @@ export class World {
     return stdout;
   }
 
+  /** Starts the program and leaves it to itself, as a run; its end is promised. It ends with the world. */
+  start(...args) {
+    const { cwd, env } = this.#sealed();
+    const child = spawn(PROGRAM, args, { cwd, env, stdio: 'ignore' });
+    const ended = new Promise((done) => child.once('exit', done));
+    this.#others.push({ child, ended });
+    return ended;
+  }
+
   /** Runs the program with this on its stdin. */
   async feed(text, ...args) {
     const running = run(PROGRAM, args, this.#sealed());
@@ -135,8 +145,16 @@ export class World {
     return this.#daemon;
   }
 
-  /** Ends the daemon, if it runs: it gets a moment, and no more. */
+  /** Ends the daemon and what was started, where it runs: each gets a moment, and no more. */
   async down() {
+    for (const { child, ended } of this.#others.splice(0)) {
+      // A run that is told so twice ends its agents too.
+      child.kill('SIGINT');
+      child.kill('SIGINT');
+      const late = setTimeout(() => child.kill('SIGKILL'), 5000);
+      if (child.exitCode === null && child.signalCode === null) await ended;
+      clearTimeout(late);
+    }
     const daemon = this.#daemon;
     this.#daemon = null;
     if (daemon === null) return;

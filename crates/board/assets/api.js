@@ -40,8 +40,8 @@ export function withQuery(path, query) {
   return text === '' ? path : `${path}?${text}`;
 }
 
-/** @param {string} path @param {Record<string, string | null | undefined>} [query] */
-export const get = (path, query = {}) => ask(withQuery(path, query), { headers });
+/** @param {string} path @param {Record<string, string | null | undefined>} [query] @param {AbortSignal | null} [signal] */
+export const get = (path, query = {}, signal = null) => ask(withQuery(path, query), { headers, signal });
 
 /** @param {string} path @param {object} body @param {Record<string, string | null | undefined>} [query] */
 export const post = (path, body, query = {}) =>

@@ -41,7 +41,7 @@ function put(of) {
 }
 
 /** @param {{ field: Field }} of */
-function Input({ field }) {
+export function Input({ field }) {
   const { name, kind = 'line', value = '', isNeeded = false } = field;
   if (kind === 'text') {
     return html`<textarea name=${name} rows="6" required=${isNeeded} defaultValue=${value}></textarea>`;

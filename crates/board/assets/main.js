@@ -73,7 +73,7 @@ function told(event, data) {
     if (isStarted.peek() && differ > 0) toast(`Caught up: ${count(differ, 'change')}.`);
     if (!isStarted.peek()) setTimeout(() => (isStarted.value = true), 0);
   } else if (event === 'list.changed') change(data);
-  else transition(event);
+  else transition(event, data.line);
 }
 
 const place = document.getElementById('app');

@@ -70,15 +70,56 @@ function Linked({ text }) {
   return [...found, html`<${Marked} key="rest" text=${text.slice(last)} />`];
 }
 
-/** A longer text: paragraphs, lists by their lines, fenced code. @param {{ text: string }} of */
+const ITEM = /^\s*(?:[-*+]|\d+[.)])\s+/;
+const HEADING = /^#{1,6}\s+/;
+const RULE = /^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/;
+/** Outcomes, as the tables of a run say them. @type {Record<string, string>} */
+const OUTCOME = { PASS: 'good', PARTIAL: 'waits', FAIL: 'bad' };
+/** The cells of a row. @param {string} line */
+const cells = (line) => line.trim().replace(/^\||\|$/g, '').split('|').map((it) => it.trim());
+const isRow = (/** @type {string | undefined} */ line) => line !== undefined && line.includes('|');
+
+/** A text without fences: headings, tables, lists and paragraphs, by the lines. @param {string} text */
+function blocks(text) {
+  const lines = text.split('\n');
+  const made = [];
+  for (let n = 0; n < lines.length; ) {
+    const first = n;
+    const take = (/** @type {(line: string) => boolean} */ isOne) => {
+      const taken = [];
+      for (; n < lines.length && isOne(lines[n] ?? ''); n += 1) taken.push(lines[n] ?? '');
+      return taken;
+    };
+    const isTable = () => isRow(lines[n]) && isRow(lines[n + 1]) && RULE.test(lines[n + 1] ?? '');
+    const line = lines[n] ?? '';
+    if (line.trim() === '') n += 1;
+    else if (HEADING.test(line)) {
+      n += 1;
+      made.push(html`<h3 key=${first}><${Linked} text=${line.replace(HEADING, '')} /></h3>`);
+    } else if (isTable()) {
+      const [head = '', , ...rows] = take(isRow);
+      made.push(html`<div key=${first} class="wide-table" tabindex="0" role="region" aria-label="Table"><table>
+        <thead><tr>${cells(head).map((it, m) => html`<th key=${m} scope="col"><${Linked} text=${it} /></th>`)}</tr></thead>
+        <tbody>${rows.map((row, k) => html`<tr key=${k}>${cells(row).map((it, m) => html`<td key=${m} class=${OUTCOME[it]}><${Linked} text=${it} /></td>`)}</tr>`)}</tbody>
+      </table></div>`);
+    } else if (ITEM.test(line)) {
+      made.push(html`<ul key=${first}>${take((it) => ITEM.test(it)).map((it, m) => html`<li key=${m}><${Linked} text=${it.trimStart()} /></li>`)}</ul>`);
+    } else {
+      const own = take((it) => it.trim() !== '' && !HEADING.test(it) && !ITEM.test(it) && (n === first || !isTable()));
+      made.push(html`<p key=${first}>${own.map((it, k) => html`<span key=${k}>${k > 0 && html`<br />`}<${Linked} text=${it} /></span>`)}</p>`);
+    }
+  }
+  return made;
+}
+
+/** A longer text: headings, paragraphs, lists, tables, fenced code. @param {{ text: string }} of */
 export function Prose({ text }) {
-  const blocks = text.trim().split(/^(```[^\n]*\n[\s\S]*?(?:\n```|$))/m);
+  const parts = text.trim().split(/^(```[^\n]*\n[\s\S]*?(?:\n```|$))/m);
   return html`<div class="prose">
-    ${blocks.flatMap((block, n) =>
-      block.startsWith('```')
-        ? [html`<pre key=${n} tabindex="0"><${Marked} text=${block.replace(/^```[^\n]*\n/, '').replace(/\n```$/, '')} /></pre>`]
-        : block.split(/\n\s*\n/).filter((it) => it.trim() !== '').map((paragraph, m) =>
-            html`<p key=${`${n}.${m}`}>${paragraph.split('\n').map((line, k) => html`<span key=${k}>${k > 0 && html`<br />`}<${Linked} text=${line} /></span>`)}</p>`),
+    ${parts.flatMap((part, n) =>
+      part.startsWith('```')
+        ? [html`<pre key=${n} tabindex="0"><${Marked} text=${part.replace(/^```[^\n]*\n/, '').replace(/\n```$/, '')} /></pre>`]
+        : [html`<div key=${n}>${blocks(part)}</div>`],
     )}
   </div>`;
 }

@@ -84,6 +84,12 @@ export function toTask(of, id) {
 /** The address of the screen below a task. @param {string} of */
 export const toList = (of) => `/lists/${encodeURIComponent(of)}${kept(of)}`;
 
+/** The address of the log of a task's agent: in this session, else in the newest. @param {string} of @param {string} id @param {{ id: string, repo: string } | null} [session] @param {number} [attempt] */
+export function toLog(of, id, session = null, attempt) {
+  const query = new URLSearchParams({ ...(session === null ? { screen: 'run' } : { repo: session.repo }), list: of, log: id, ...(attempt === undefined ? {} : { attempt: String(attempt) }) });
+  return `${session === null ? '/' : `/runs/${encodeURIComponent(session.id)}`}#${query}`;
+}
+
 /** @param {string} of */
 function kept(of) {
   const { query, list: here } = route.value;

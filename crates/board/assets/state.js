@@ -95,8 +95,12 @@ export function change({ repo, list, tasks, removed }) {
   });
 }
 
-/** A transition of the history, by its name. @param {string} event */
-export function transition(event) {
+/** The last line of the history that was about a task. @type {import('./preact.js').Signal<{ list: string, task: string } | null>} */
+export const lastOfTask = signal(null);
+
+/** A transition of the history, by its name. @param {string} event @param {{ list: string, task: string } | undefined} line */
+export function transition(event, line) {
+  if (event.startsWith('task.') && line !== undefined) lastOfTask.value = line;
   if (/^(controller|relay|worker|message)\./.test(event)) mailMoved.value += 1;
   if (/^(worker|reservation|controller|relay)\./.test(event)) fleetMoved.value += 1;
   if (/^(execution|task)\./.test(event)) runMoved.value += 1;

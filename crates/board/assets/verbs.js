@@ -9,10 +9,11 @@ import { ask, choose } from './ask.js';
 import { laneOf } from './lanes.js';
 import { fail, say, toast } from './notices.js';
 import { signal } from './preact.js';
+import { go, route, toList } from './route.js';
 import { canAct, repositoryOf } from './state.js';
 
 /** @typedef {import('./lanes.js').Lane} Lane */
-/** @typedef {'claim' | 'start' | 'done' | 'fail' | 'stuck' | 'release' | 'reopen' | 'cancel' | 'answer' | 'edit'} Verb */
+/** @typedef {'claim' | 'start' | 'done' | 'fail' | 'stuck' | 'release' | 'reopen' | 'cancel' | 'answer' | 'edit' | 'note' | 'blockers' | 'remove'} Verb */
 
 /** @type {Record<Verb, { key: string, label: string, lane: Lane | null }>} */
 export const VERBS = {
@@ -25,20 +26,25 @@ export const VERBS = {
   answer: { key: 'A', label: 'Answer…', lane: 'ready' },
   reopen: { key: 'o', label: 'Reopen', lane: 'ready' },
   edit: { key: 'e', label: 'Edit…', lane: null },
+  note: { key: 'n', label: 'Note…', lane: null },
+  blockers: { key: 'w', label: 'Waits for…', lane: null },
   cancel: { key: 'x', label: 'Cancel…', lane: 'done' },
+  remove: { key: 'D', label: 'Remove…', lane: null },
 };
 
 /** @type {Record<TaskState, Verb[]>} */
 const OF_STATE = {
-  pending: ['claim', 'start', 'done', 'edit', 'cancel'],
-  claimed: ['start', 'done', 'stuck', 'fail', 'release', 'edit', 'cancel'],
-  in_progress: ['done', 'stuck', 'fail', 'release', 'edit', 'cancel'],
-  stuck: ['answer', 'reopen', 'edit', 'cancel'],
-  failed: ['reopen', 'edit', 'cancel'],
-  completed: ['reopen'],
-  cancelled: ['reopen'],
+  pending: ['claim', 'start', 'done', 'edit', 'note', 'blockers', 'cancel', 'remove'],
+  claimed: ['start', 'done', 'stuck', 'fail', 'release', 'edit', 'note', 'blockers', 'cancel'],
+  in_progress: ['done', 'stuck', 'fail', 'release', 'edit', 'note', 'blockers', 'cancel'],
+  stuck: ['answer', 'reopen', 'edit', 'note', 'blockers', 'cancel', 'remove'],
+  failed: ['reopen', 'edit', 'note', 'blockers', 'cancel', 'remove'],
+  completed: ['reopen', 'note', 'remove'],
+  cancelled: ['reopen', 'note', 'remove'],
 };
 
+/** Who acts, with which words; `isOnce` is false where it makes several changes. */
+/** @typedef {{ as: string | null, body: object, isOnce?: boolean }} Given */
 /** A verb that was sent and whose event has not come: the card is shown where it goes. */
 /** @typedef {{ lane: Lane, from: Lane, timer: number }} Pending */
 /** @type {import('./preact.js').Signal<Map<string, Pending>>} */
@@ -59,7 +65,7 @@ export const waitsFor = (task) =>
 /** @param {Task} task @returns {Verb[]} */
 export function verbsOf(task) {
   const all = OF_STATE[task.state];
-  return laneOf(task) === 'blocked' ? all.filter((verb) => verb === 'edit' || verb === 'cancel') : all;
+  return laneOf(task) === 'blocked' ? all.filter((verb) => VERBS[verb].lane === null || verb === 'cancel') : all;
 }
 
 /**
@@ -112,7 +118,7 @@ const TEXT = /** @type {const} */ ({ done: 'How it ended, in a line', fail: 'Why
 /**
  * What a verb needs to be known first: who acts, and with which words. Null where the person thought better.
  * @param {Verb} verb @param {string} list @param {Task} task
- * @returns {Promise<{ as: string | null, body: object } | null>}
+ * @returns {Promise<Given | null>}
  */
 async function prepare(verb, list, task) {
   const title = `#${task.id} ${task.subject}`;
@@ -138,35 +144,62 @@ async function prepare(verb, list, task) {
     const given = await ask({ title, fields: [{ name: 'text', label: 'Answer', kind: 'text', isNeeded: true }], confirm: 'Answer' });
     return given && { as: null, body: { text: given.text } };
   }
+  if (verb === 'note') {
+    const given = await ask({ title, fields: [{ name: 'text', label: 'Note', kind: 'text', isNeeded: true }], confirm: 'Leave the note' });
+    return given && { as: null, body: { text: given.text } };
+  }
   if (verb === 'edit') return edit(task, title);
+  if (verb === 'blockers') return blockers(task, title);
+  if (verb === 'remove') {
+    const waits = task.blocks.length > 0 ? ` ${task.blocks.map((id) => `#${id}`).join(', ')} will not wait for it any more.` : '';
+    return (await ask({ title, text: `Remove this task from the list?${waits}`, confirm: 'Remove the task' })) && { as: null, body: {} };
+  }
   const isSure = verb === 'reopen' && task.state !== 'completed' ? {} : await ask({ title, text: verb === 'cancel' ? 'Cancel this task?' : 'It is done. Reopen it?', confirm: verb === 'cancel' ? 'Cancel the task' : 'Reopen' });
   return isSure && { as: null, body: {} };
 }
 
+/** What can be said of a task otherwise; its description only where that is known. @param {Task} task @param {string} [description] @returns {import('./ask.js').Field[]} */
+export const fieldsOf = (task, description) => [
+  { name: 'subject', label: 'Subject', value: task.subject, isNeeded: true },
+  ...(description === undefined ? [] : [{ name: 'description', label: 'Description', kind: /** @type {const} */ ('text'), value: description }]),
+  { name: 'priority', label: 'Priority', kind: 'choice', choices: ['', 'critical', 'high', 'medium', 'low'], value: task.priority ?? '' },
+  { name: 'group', label: 'Group', value: task.group ?? '' },
+];
+
+/** The fields that were given another value. @param {import('./ask.js').Field[]} fields @param {Record<string, unknown>} given */
+export const changed = (fields, given) =>
+  Object.fromEntries(fields.filter(({ name, value = '' }) => given[name] !== value.replace(/\r\n?/g, '\n')).map(({ name }) => [name, given[name] ?? '']));
+
 /** @param {Task} task @param {string} title */
 async function edit(task, title) {
-  const given = await ask({
-    title,
-    fields: [
-      { name: 'subject', label: 'Subject', value: task.subject, isNeeded: true },
-      { name: 'priority', label: 'Priority', kind: 'choice', choices: ['', 'critical', 'high', 'medium', 'low'], value: task.priority ?? '' },
-      { name: 'group', label: 'Group', value: task.group ?? '' },
-    ],
-    confirm: 'Save',
-  });
-  if (given === null) return null;
-  /** @type {Record<string, string>} */
-  const body = {};
-  const was = { subject: task.subject, priority: task.priority ?? '', group: task.group ?? '' };
-  for (const [name, value] of Object.entries(was)) if (given[name] !== value) body[name] = given[name] ?? '';
+  const fields = fieldsOf(task);
+  const given = await ask({ title, fields, confirm: 'Save' });
+  const body = given === null ? {} : changed(fields, given);
   return Object.keys(body).length === 0 ? null : { as: null, body };
 }
 
-/** Asks for the rest, sends, and shows the card where it goes. @param {Verb} verb @param {string} list @param {Task} task */
+/** @param {Task} task @param {string} title */
+async function blockers(task, title) {
+  const was = task.blocked_by;
+  const given = await ask({ title, fields: [{ name: 'ids', label: 'Waits for, by number', value: was.join(', ') }], confirm: 'Save' });
+  if (given === null) return null;
+  const now = (given.ids ?? '').split(/[\s,;#]+/).filter((it) => it !== '');
+  const [add, remove] = [now.filter((it) => !was.includes(it)), was.filter((it) => !now.includes(it))];
+  const n = remove.length + Math.sign(add.length);
+  // Each that is removed is a change of its own; only one change is taken back at once.
+  return n === 0 ? null : { as: null, body: { add, remove }, isOnce: n === 1 };
+}
+
+/** Asks for the rest, and sends. @param {Verb} verb @param {string} list @param {Task} task */
 export async function act(verb, list, task) {
   if (!canAct.peek()) return fail('Not connected: verbs are off.');
   const given = await prepare(verb, list, task);
-  if (given === null) return;
+  if (given === null || !(await send(verb, list, task, given)) || verb !== 'remove') return;
+  if (route.peek().task === task.id) go(toList(list));
+}
+
+/** Sends, and shows the card where it goes. @param {Verb} verb @param {string} list @param {Task} task @param {Given} given */
+export async function send(verb, list, task, given) {
   const name = nameOf(list, task.id);
   const goes = VERBS[verb].lane;
   const from = laneOf(task);
@@ -176,12 +209,14 @@ export async function act(verb, list, task) {
     const path = `/v1/tasks/${encodeURIComponent(list)}/${encodeURIComponent(task.id)}/${verb}`;
     await post(path, given.body, { as: given.as });
     const text = `#${task.id}: ${VERBS[verb].label.replace('…', '').toLowerCase()}`;
-    undoable.value = verb === 'answer' ? null : { list, as: given.as, text };
+    undoable.value = verb === 'answer' || given.isOnce === false ? null : { list, as: given.as, text };
     say(text);
+    return true;
   } catch (fault) {
     settle(name);
     setFault(name, fault instanceof Error ? fault.message : String(fault));
     fail(fault);
+    return false;
   }
 }
 

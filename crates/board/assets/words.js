@@ -38,6 +38,9 @@ export function span(ms) {
   return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`;
 }
 
+/** A span of time, where seconds count. @param {number} ms */
+export const lasted = (ms) => (ms < 60_000 ? `${Math.round(ms / 1000)} s` : span(ms));
+
 /** How long ago. @param {string | null | undefined} at */
 export const age = (at) => (at == null ? '' : span(now.value - Date.parse(at)));
 /** How long until then; null once it is over. @param {string | null | undefined} at */

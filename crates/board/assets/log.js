@@ -1,0 +1,125 @@
+// The log of a task's agent: its end, and what comes, as long as somebody looks.
+//
+// It asks only while it is open, seen, followed and connected; each request waits for more, and ends with
+// the screen. Attempt, follow, wrap and filter are chosen apart: none resets another.
+// @ts-check
+
+import { html, signal, useEffect, useLayoutEffect, useRef, useState } from './preact.js';
+import { get } from './api.js';
+import { useAsked } from './asked.js';
+import { useKeys } from './keys.js';
+import { Printed } from './printed.js';
+import { back, go, route, toTask, withParts } from './route.js';
+import { canAct, repositoryOf, runMoved, taskOf } from './state.js';
+import { plain } from './words.js';
+
+/** @typedef {{ attempt: number, session: string, agent: string | null, from: number, to: number, over: boolean }} Head */
+
+/** Whether the page is seen at all. */
+const isSeen = signal(!document.hidden);
+document.addEventListener('visibilitychange', () => {
+  isSeen.value = !document.hidden;
+});
+/** So long between two requests of an agent that prints without pause, unless there is much to catch up. */
+const PAUSE = 300;
+const MUCH = 100_000;
+
+/** What was printed so far, asked for while it is wanted. @param {{ list: string, task: string, session: string | null, attempt: string | null, isFollowing: boolean }} of */
+function usePrinted({ list, task, session, attempt, isFollowing }) {
+  const which = `${session} ${attempt}`;
+  const [fault, setFault] = useState('');
+  const [, draw] = useState(0);
+  const kept = useRef({ which: '', printed: new Printed(), head: /** @type {Head | null} */ (null), from: 0 });
+  if (kept.current.which !== which) kept.current = { which, printed: new Printed(), head: null, from: 0 };
+  const at = kept.current;
+  const isWanted = isSeen.value && canAct.value && at.head?.over !== true && (isFollowing || at.head === null);
+  const moved = runMoved.value;
+  useEffect(() => {
+    if (!isWanted) return;
+    const cut = new AbortController();
+    const read = async () => {
+      // What was refused is asked for again once the run has moved, and rests.
+      if (fault !== '') await new Promise((done) => setTimeout(done, PAUSE));
+      for (let isFirst = at.head === null; !cut.signal.aborted; isFirst = false) {
+        const pinned = at.head === null ? { session, attempt } : { session: at.head.session, attempt: String(at.head.attempt), from: String(at.head.to) };
+        const part = await get(`/v1/tasks/${encodeURIComponent(list)}/${encodeURIComponent(task)}/log`, { ...pinned, wait: isFirst ? null : '30s' }, cut.signal);
+        if (cut.signal.aborted) return;
+        setFault('');
+        const { text = '', ...head } = part;
+        if (head.to !== undefined) {
+          if (at.head === null) at.from = head.from;
+          at.printed.feed(text);
+          at.head = head;
+          draw((n) => n + 1);
+          if (head.over) return;
+        }
+        if (text.length < MUCH) await new Promise((done) => setTimeout(done, PAUSE));
+      }
+    };
+    read().catch((/** @type {Error} */ it) => !cut.signal.aborted && setFault(it.message));
+    return () => cut.abort();
+  }, [list, task, which, isWanted, fault !== '' && moved]);
+  return { ...at, fault };
+}
+
+/** @param {{ list: string, task: string, session: string | null }} of */
+export function Log({ list, task, session }) {
+  const attempt = route.value.query.get('attempt');
+  const [isFollowing, setFollowing] = useState(true);
+  const [isWrapped, setWrapped] = useState(true);
+  const [sought, setSought] = useState('');
+  const { printed, head, from, fault } = usePrinted({ list, task, session, attempt, isFollowing });
+  const name = head?.session ?? session;
+  const repo = route.value.repo ?? repositoryOf(list)?.id ?? '';
+  const { answer: times } = useAsked(name === null ? '' : `/v1/sessions/${encodeURIComponent(name)}/timeline?repo=${repo}`);
+  const told = /** @type {import('./timeline.js').Times | null} */ (times)?.tasks.find(({ id }) => id === task);
+  const shown = String(head?.attempt ?? attempt ?? '');
+  const attempts = [...new Set([...(told?.attempts ?? []).map((it) => String(it.attempt)), shown])].filter((it) => it !== '').sort((a, b) => Number(a) - Number(b));
+  const choose = (/** @type {string} */ to) => go(withParts({ attempt: to }), true);
+  const box = useRef(/** @type {HTMLElement | null} */ (null));
+  const top = useRef(0);
+  useLayoutEffect(() => {
+    if (!isFollowing || box.current === null) return;
+    box.current.scrollTop = box.current.scrollHeight;
+    top.current = box.current.scrollTop;
+  });
+  const scrolled = () => {
+    const { scrollTop = 0, scrollHeight = 0, clientHeight = 0 } = box.current ?? {};
+    const isUp = scrollTop < top.current && scrollHeight - scrollTop - clientHeight > 2;
+    top.current = scrollTop;
+    if (isUp) setFollowing(false);
+  };
+  useKeys('Log', () => [
+    { key: 'f', does: 'follow, or not', run: () => setFollowing((it) => !it) },
+    { key: 'w', does: 'wrap long lines, or not', run: () => setWrapped((it) => !it) },
+    { key: '/', does: 'filter', run: () => document.getElementById('sought')?.focus() },
+    { key: 'Escape', shown: 'Esc', does: 'back', run: back },
+  ], []);
+  const subject = taskOf(list, task)?.subject ?? told?.subject ?? '';
+  const next = attempts[attempts.indexOf(shown) + 1];
+  const found = sought === '' ? printed.lines : printed.lines.filter(({ text }) => text.includes(sought.toLowerCase()));
+  const value = (/** @type {Event} */ event) => /** @type {HTMLInputElement} */ (event.target).value;
+  return html`
+    <main id="main" tabindex="-1" class="page wide of-log" aria-busy=${head === null && fault === ''}>
+      <p class="back shown">${name === null ? html`<a href="/#screen=run">‹ Runs</a>` : html`<a href=${`/runs/${encodeURIComponent(name)}#repo=${repo}`}>‹ ${name}</a>`}</p>
+      <h1>Log of <a href=${toTask(list, task)}>#${task} ${plain(subject)}</a></h1>
+      <div class="choices">
+        ${attempts.length > 0 && html`<label>Attempt <select value=${shown} onChange=${(/** @type {Event} */ event) => choose(value(event))}>${attempts.map((it) => html`<option key=${it} value=${it} selected=${it === shown}>${it}</option>`)}</select></label>`}
+        <label><input type="checkbox" checked=${isFollowing} onChange=${() => setFollowing(!isFollowing)} /> Follow <kbd>f</kbd></label>
+        <label><input type="checkbox" checked=${isWrapped} onChange=${() => setWrapped(!isWrapped)} /> Wrap <kbd>w</kbd></label>
+        <label class="grow"><span class="unseen">Filter</span><input id="sought" type="search" placeholder="Filter: lines with these words" value=${sought} onInput=${(/** @type {Event} */ event) => setSought(value(event))} /></label>
+        <span class="dim">${sought !== '' && `${found.length} of ${printed.lines.length} lines`}</span>
+      </div>
+      <div ref=${box} class=${isWrapped ? 'log wrapped' : 'log'} tabindex="0" role="region" aria-label="What the agent printed" onScroll=${scrolled}>
+        ${(from > 0 || printed.isCut) && html`<p class="dim">Earlier lines are left out: <code>flagpost logs ${task} --attempt ${shown}</code></p>`}
+        ${printed.lines.length === 0 && html`<p class="dim">${fault !== '' ? fault : head?.over ? 'It printed nothing.' : 'Nothing was printed yet.'}</p>`}
+        ${found.map(({ shown: line }) => line)}
+      </div>
+      <p class="of-end">
+        ${fault !== '' ? printed.lines.length > 0 && html`<span class="warn">${fault}</span>` : html`<span class="dim">${head?.over ? '── the end' : !canAct.value ? '◌ not connected' : isFollowing ? '◐ following' : 'not following'}${head?.agent != null && ` · ${plain(head.agent)}`}</span>`}
+        ${head?.over && next !== undefined && html`<button type="button" onClick=${() => choose(next)}>Attempt ${next} ›</button>`}
+        ${!isFollowing && html`<button type="button" onClick=${() => setFollowing(true)}>To the end ↓</button>`}
+      </p>
+    </main>
+  `;
+}
