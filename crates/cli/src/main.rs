@@ -35,6 +35,11 @@ fn main() -> ExitCode {
         .or_else(|_| groups::program().try_get_matches());
     let args = match parsed.and_then(|it| Cli::from_arg_matches(&it)) {
         Ok(args) => args,
+        // To a client 2 means that the hook forbids its next step.
+        Err(error) if std::env::args().nth(1).as_deref() == Some("hook") => {
+            output::usage(&error);
+            return ExitCode::SUCCESS;
+        }
         Err(error) => return ExitCode::from(output::usage(&error)),
     };
     let globals = args.globals.clone();

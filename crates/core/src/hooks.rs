@@ -217,7 +217,7 @@ fn real(path: &Path) -> PathBuf {
 
 /// That a brief waits, and how its worker says that it was read.
 fn fact(worker: &WorkerId, offer: &Offer) -> String {
-    let seq = offer.brief.seq;
+    let seq = offer.brief.seq.get();
     let subject = offer.body.lines().find(|it| !it.trim().is_empty());
     let subject = subject.unwrap_or_default().trim_start_matches(['#', ' ']);
     let subject: String = subject.chars().take(120).collect();

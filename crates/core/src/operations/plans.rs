@@ -31,24 +31,26 @@ pub(super) const ENTRIES: &[OperationEntry] = &[OperationEntry::new(
         ParamKind::Id,
         "Only this task and what waits for it.",
     ),
-    Parameter::text("group", "Only the tasks of this group."),
+    Parameter::text(
+        "group",
+        "Only the tasks of this group; an empty text for those without one.",
+    ),
     Parameter::flag("open", "Only what is neither completed nor cancelled."),
 ])];
 
 fn graph(caller: &Caller, arguments: &Arguments) -> Result<Value> {
     let list = caller.list(arguments)?;
-    let mut loaded = list.load()?;
+    let loaded = list.load()?;
     let root = arguments.text("root").map(|given| list.resolve(given));
     let root = root.transpose()?;
-    if let Some(group) = arguments.text("group") {
-        let of_group = |it: &flagpost_model::task::Outline| it.group.as_deref() == Some(group);
-        loaded.outlines.retain(of_group);
-    }
     let excerpt = Excerpt {
         root: root.as_ref(),
         only_unfinished: arguments.flag("open"),
     };
-    let shown = excerpt.of(&loaded.outlines);
+    let mut shown = excerpt.of(&loaded.outlines);
+    if let Some(group) = arguments.text("group") {
+        shown.retain(|it| it.group.as_deref().unwrap_or_default() == group);
+    }
     let whole = Graph::new(&loaded.outlines);
     let cycle = whole.cycle();
     let faults = (whole.unknown(), cycle.as_deref());

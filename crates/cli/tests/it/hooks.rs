@@ -1,0 +1,267 @@
+//! Hooks from outside: what a client is answered, and what becomes of its settings.
+
+use std::{
+    fs,
+    io::Write as _,
+    process::Stdio,
+    time::{Duration, Instant},
+};
+
+use flagpost_testkit::sealed::World;
+use serde_json::{Value, json};
+
+use crate::{world, world_without_repository};
+
+/// A world with two workers and a brief that W1 may read; `FLAGPOST_WORKER` is W1.
+fn with_a_brief() -> World {
+    let mut world = world();
+    world.ok(["init", "--yes"]);
+    world.ok(["worker", "add", "W1"]);
+    world.ok(["worker", "add", "W7"]);
+    world.ok(["assign", "9", "W1", "--inline", "# Rebase on main first"]);
+    world.ok(["ratify", "W1"]);
+    world.set("FLAGPOST_WORKER", "W1");
+    world
+}
+
+/// What is answered; null where nothing is.
+fn asked(world: &World, event: &str, client: &str, sent: &Value) -> Value {
+    let ran = world.feed(
+        ["hook", event, "--agent", client],
+        sent.to_string().as_bytes(),
+    );
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran}");
+    match ran.stdout.as_str() {
+        "" => Value::Null,
+        text => serde_json::from_str(text).unwrap(),
+    }
+}
+
+fn text(answer: &Value) -> &str {
+    let told = &answer["hookSpecificOutput"];
+    let said = [
+        &told["additionalContext"],
+        &told["permissionDecisionReason"],
+        &answer["reason"],
+    ];
+    said.into_iter().find_map(Value::as_str).unwrap_or_default()
+}
+
+#[test]
+fn a_brief_is_told_of_once_and_holds_the_end_until_it_is_acknowledged() {
+    let world = with_a_brief();
+    let dir = json!({"cwd": world.repository()});
+    for client in ["claude", "codex", "gemini"] {
+        let begun = asked(&world, "session-start", client, &dir);
+        assert!(
+            text(&begun).starts_with("You are worker W1 of the Flagpost fleet of web."),
+            "{begun}"
+        );
+        assert!(
+            text(&begun).contains("#1 'Rebase on main first'"),
+            "{begun}"
+        );
+    }
+    let told = asked(&world, "batch", "claude", &dir);
+    assert!(
+        text(&told).contains("It is acknowledged with: flagpost worker ack 1"),
+        "{told}"
+    );
+    assert_eq!(
+        asked(&world, "batch", "claude", &dir),
+        Value::Null,
+        "not twice in ten minutes"
+    );
+    let held = json!({"cwd": world.repository(), "stop_hook_active": true});
+    for (n, sent) in [&dir, &held, &held].into_iter().enumerate() {
+        let answer = asked(&world, "stop", "claude", sent);
+        assert_eq!(answer["decision"] == "block", n < 2, "{n}: {answer}");
+    }
+    world.ok(["worker", "ack", "1"]);
+    assert_eq!(asked(&world, "stop", "claude", &dir), Value::Null);
+}
+
+#[test]
+fn a_file_that_another_reserved_is_denied_and_no_other() {
+    let world = with_a_brief();
+    let top = world.repository();
+    fs::create_dir_all(top.join("src")).unwrap();
+    std::os::unix::fs::symlink("src", top.join("link")).unwrap();
+    let mut other = world.command();
+    other.env("FLAGPOST_WORKER", "W7");
+    let reserved = world.run(other.args(["reserve", "add", "src/**", "--reason", "the new lexer"]));
+    assert_eq!(reserved.code, 0, "{reserved}");
+    world.ok(["reserve", "add", "docs/**"]);
+    let edit =
+        |path: &str| json!({"cwd": top, "tool_name": "Edit", "tool_input": {"file_path": path}});
+    for (path, is_denied) in [
+        ("src/a.rs", true),
+        ("link/a.rs", true),
+        ("./docs/../src/new/b.rs", true),
+        ("docs/a.md", false),
+        ("README.md", false),
+        ("/etc/hosts", false),
+    ] {
+        let answer = asked(&world, "pre-tool", "claude", &edit(path));
+        let denied = answer["hookSpecificOutput"]["permissionDecision"] == "deny";
+        assert_eq!(denied, is_denied, "{path}: {answer}");
+        if is_denied {
+            assert!(
+                text(&answer).contains("is reserved by W7 until"),
+                "{answer}"
+            );
+            assert!(text(&answer).contains("(the new lexer)"), "{answer}");
+        }
+    }
+    let patch = json!({"cwd": top, "tool_name": "apply_patch", "tool_input": {
+        "command": "*** Begin Patch\n*** Add File: x\n+\n*** Update File: src/a.rs\n*** End Patch",
+    }});
+    assert_eq!(
+        asked(&world, "pre-tool", "codex", &patch)["hookSpecificOutput"]["permissionDecision"],
+        "deny"
+    );
+}
+
+#[test]
+fn whatever_goes_wrong_a_hook_ends_with_0_and_says_nothing() {
+    let world = with_a_brief();
+    for sent in [&b""[..], b"{", b"\xff\xfe", b"[1]", b"null"] {
+        let ran = world.feed(["hook", "pre-tool", "--agent", "claude"], sent);
+        assert_eq!(
+            (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+            (0, "", ""),
+            "{ran}"
+        );
+    }
+    let huge = vec![b'x'; 100 << 20];
+    let ran = world.feed(["hook", "pre-tool", "--agent", "claude"], &huge);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
+    // A word that it does not know would be an answer that forbids, were it told by the exit code.
+    let ran = world.flagpost(["hook", "nonsense", "--agent", "claude"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{ran}");
+    let elsewhere = world_without_repository().with("FLAGPOST_WORKER", "W1");
+    assert_eq!(asked(&elsewhere, "stop", "claude", &json!({})), Value::Null);
+    // A worker's file that is none is a fault of ours: it is in the log, and nowhere else.
+    let file = world.home().join("repos");
+    let file = fs::read_dir(file).unwrap().next().unwrap().unwrap().path();
+    fs::write(file.join("workers/W1/worker.json"), "{").unwrap();
+    assert_eq!(asked(&world, "stop", "claude", &json!({})), Value::Null);
+    let log = fs::read_to_string(world.home().join("hooks/W1.jsonl")).unwrap();
+    assert!(log.contains("\"answer\":\"failed\""), "{log}");
+}
+
+#[test]
+fn a_client_that_sends_nothing_and_closes_nothing_is_kept_waiting_two_seconds() {
+    let world = with_a_brief();
+    let mut hook = world.command();
+    hook.args(["hook", "stop", "--agent", "claude"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    let begun = Instant::now();
+    let mut hook = hook.spawn().unwrap();
+    let mut stdin = hook.stdin.take().unwrap();
+    stdin.write_all(b"{").unwrap();
+    let status = hook.wait().unwrap();
+    drop(stdin);
+    assert_eq!(status.code(), Some(0));
+    assert!(begun.elapsed() < Duration::from_secs(30));
+}
+
+const THEIRS: &str = "{\n  // mine\n  \"model\": \"opus\",\n  \"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"say done\"}]}]}\n}\n";
+
+#[test]
+fn settings_full_of_others_hooks_are_left_as_they_were_found() {
+    let world = world();
+    world.ok(["init", "--yes"]);
+    let file = world.repository().join(".claude/settings.local.json");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(&file, THEIRS).unwrap();
+    let install = ["hooks", "install", "--agent", "claude", "--deny-reserved"];
+    world.ok(install);
+    let installed = fs::read_to_string(&file).unwrap();
+    assert!(
+        installed.contains("// mine") && installed.contains("say done"),
+        "{installed}"
+    );
+    let (code, again) = world.json(install);
+    assert_eq!((code, &again["changed"]), (0, &json!(false)));
+    assert_eq!(fs::read_to_string(&file).unwrap(), installed);
+    let (_, status) = world.json(["hooks", "status", "--agent", "claude"]);
+    let states = status["hooks"].as_array().unwrap();
+    assert!(
+        states.iter().all(|it| it["state"] == "installed"),
+        "{status}"
+    );
+    world.ok(["hooks", "uninstall", "--agent", "claude"]);
+    assert_eq!(fs::read_to_string(&file).unwrap(), THEIRS);
+    // What somebody else changed meanwhile stays changed.
+    world.ok(install);
+    let changed = fs::read_to_string(&file).unwrap().replace("opus", "sonnet");
+    fs::write(&file, changed).unwrap();
+    world.ok(["hooks", "uninstall", "--agent", "claude"]);
+    let left = fs::read_to_string(&file).unwrap();
+    assert!(
+        left.contains("sonnet") && left.contains("say done") && !left.contains("flagpost"),
+        "{left}"
+    );
+    let beside = fs::read_dir(file.parent().unwrap()).unwrap().count();
+    assert_eq!(beside, 1, "nothing is left beside it");
+}
+
+#[test]
+fn a_file_that_was_not_there_is_gone_again() {
+    let world = world();
+    world.ok(["init", "--yes"]);
+    for (client, file) in [
+        ("claude", ".claude/settings.local.json"),
+        ("codex", ".codex/hooks.json"),
+        ("gemini", ".gemini/settings.json"),
+        ("cursor", ".cursor/hooks.json"),
+        ("opencode", ".opencode/plugin/flagpost.js"),
+    ] {
+        world.ok(["hooks", "install", "--agent", client]);
+        assert!(world.repository().join(file).is_file(), "{file}");
+        world.ok(["hooks", "uninstall", "--agent", client]);
+        assert!(!world.repository().join(file).exists(), "{file}");
+        let (code, again) = world.json(["hooks", "uninstall", "--agent", client]);
+        assert_eq!((code, &again["changed"]), (0, &json!(false)), "{client}");
+    }
+}
+
+#[test]
+fn settings_that_cannot_be_changed_are_refused_and_stay() {
+    let world = world();
+    world.ok(["init", "--yes"]);
+    let file = world.repository().join(".claude/settings.local.json");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    for bad in ["{", "[]", "{\"hooks\": []}", "not json"] {
+        fs::write(&file, bad).unwrap();
+        let ran = world.flagpost(["hooks", "install", "--agent", "claude"]);
+        assert_eq!(ran.code, 6, "{ran}");
+        assert!(
+            ran.stderr.contains("settings.local.json") && ran.stderr.contains("left as it is"),
+            "{ran}"
+        );
+        assert_eq!(fs::read_to_string(&file).unwrap(), bad);
+    }
+    assert_eq!(
+        world
+            .flagpost(["hooks", "install", "--agent", "aider"])
+            .code,
+        6
+    );
+    assert_eq!(world.flagpost(["hooks", "install"]).code, 2);
+    // A link stays one.
+    let real = world.outside().join("dotfiles.json");
+    fs::write(&real, "{}\n").unwrap();
+    fs::remove_file(&file).unwrap();
+    std::os::unix::fs::symlink(&real, &file).unwrap();
+    world.ok(["hooks", "install", "--agent", "claude"]);
+    assert!(fs::symlink_metadata(&file).unwrap().is_symlink());
+    assert!(fs::read_to_string(&real).unwrap().contains("flagpost"));
+    world.ok(["hooks", "uninstall", "--agent", "claude"]);
+    assert_eq!(fs::read_to_string(&real).unwrap(), "{}\n");
+    let printed = world.ok(["hooks", "install", "--agent", "claude", "--print"]);
+    assert!(printed.contains("PostToolBatch"), "{printed}");
+    assert_eq!(fs::read_to_string(&real).unwrap(), "{}\n");
+}
