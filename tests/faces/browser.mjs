@@ -7,7 +7,7 @@
 import { createRequire } from 'node:module';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { lend } from './assets.mjs';
+import { lend, lendLogin } from './assets.mjs';
 import { PATIENCE, ROOT } from './world.mjs';
 
 const MODULES = process.env.FLAGPOST_TEST_MODULES || join(ROOT, 'target/faces/node_modules');
@@ -59,6 +59,7 @@ export async function visit(t, browser, { size = SIZES.wide, scheme = 'light', .
     });
   });
   context.on('page', watch);
+  await lendLogin(context);
   return context;
 }
 

@@ -56,9 +56,15 @@ function below(task) {
   return said.join(' · ');
 }
 
-/** @param {{ list: string, id: string, lane: Lane, at: number, of: number, height: number, isStop: boolean }} of */
-function Card({ list, id, lane, at, of, height, isStop }) {
+/** @param {{ list: string, id: string, lane: Lane, at: number, of: number, height: number, isStop: boolean, order: Order }} of */
+function Card({ list, id, lane, at, of, height, isStop, order }) {
   const task = taskOf(list, id);
+  const link = useRef(/** @type {HTMLElement | null} */ (null));
+  // The focus goes along to another column.
+  useLayoutEffect(() => () => {
+    const to = order.lanes.laneOf(id);
+    if (document.activeElement === link.current && to !== undefined && to !== lane) queueMicrotask(() => focusOn(id));
+  }, [lane, order]);
   if (task === undefined) return null;
   const name = nameOf(list, id);
   const fault = faults.value.get(name);
@@ -95,6 +101,7 @@ function Card({ list, id, lane, at, of, height, isStop }) {
   return html`
     <li style=${{ top: `${at * height}px` }} aria-setsize=${of} aria-posinset=${at + 1}>
       <a
+        ref=${link}
         class=${classes.join(' ')}
         href=${toTask(list, id)}
         draggable=${false}
@@ -157,7 +164,7 @@ export function Stack({ order, lane, list, label }) {
     <div class="scroll" onScroll=${look}>
       <ul ref=${place} aria-label=${label} style=${{ height: `${entries.length * height}px` }}>
         ${shown.map(
-          ({ id }, at) => html`<${Card} key=${id} list=${list} id=${id} lane=${lane} at=${first + at} of=${entries.length} height=${height} isStop=${id === stop} />`,
+          ({ id }, at) => html`<${Card} key=${id} list=${list} id=${id} lane=${lane} at=${first + at} of=${entries.length} height=${height} isStop=${id === stop} order=${order} />`,
         )}
       </ul>
     </div>

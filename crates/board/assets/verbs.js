@@ -47,6 +47,8 @@ export const pending = signal(new Map());
 export const faults = signal(new Map());
 /** The last change of this page, which `u` takes back. @type {import('./preact.js').Signal<{ list: string, as: string | null, text: string } | null>} */
 export const undoable = signal(null);
+/** Whether the verb that was sent last works, until that is known. @type {Promise<boolean> | null} */
+let sending = null;
 /** So long a card waits for its event. */
 const PATIENCE = 5000;
 
@@ -172,17 +174,26 @@ export async function act(verb, list, task) {
   const from = laneOf(task);
   setFault(name, null);
   if (goes !== null) wait(name, from, goes, task.id);
-  try {
-    const path = `/v1/tasks/${encodeURIComponent(list)}/${encodeURIComponent(task.id)}/${verb}`;
-    await post(path, given.body, { as: given.as });
+  const path = `/v1/tasks/${encodeURIComponent(list)}/${encodeURIComponent(task.id)}/${verb}`;
+  await sent(post(path, given.body, { as: given.as }), () => {
     const text = `#${task.id}: ${VERBS[verb].label.replace('…', '').toLowerCase()}`;
     undoable.value = verb === 'answer' ? null : { list, as: given.as, text };
     say(text);
-  } catch (fault) {
+  }, (fault) => {
     settle(name);
     setFault(name, fault instanceof Error ? fault.message : String(fault));
-    fail(fault);
-  }
+  });
+}
+
+/** Waits for the answer to a verb. @param {Promise<any>} answer @param {(told: any) => void} done @param {(fault: unknown) => void} [failed] */
+async function sent(answer, done, failed) {
+  const works = answer.then(
+    (told) => (done(told), true),
+    (fault) => (failed?.(fault), fail(fault), false),
+  );
+  sending = works;
+  await works;
+  if (sending === works) sending = null;
 }
 
 /** @param {string} name @param {string | null} fault */
@@ -234,6 +245,8 @@ export async function menu(list, task, verbs = verbsOf(task), open) {
 
 /** Takes back the last change of this page. */
 export async function undo() {
+  // What was just sent is what is meant, or nothing is.
+  if (sending !== null && !(await sending)) return;
   const last = undoable.peek();
   if (last === null) return toast('There is nothing of yours to take back.');
   if (!canAct.peek()) return fail('Not connected: verbs are off.');
@@ -261,11 +274,8 @@ export async function add(list) {
   });
   if (given === null) return;
   const body = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
-  try {
-    const task = await post('/v1/tasks', body, { list });
+  await sent(post('/v1/tasks', body, { list }), (task) => {
     undoable.value = { list, as: null, text: `#${task.id}: added` };
     toast(`Added #${task.id}`);
-  } catch (fault) {
-    fail(fault);
-  }
+  });
 }
