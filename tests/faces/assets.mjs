@@ -24,7 +24,11 @@ export async function lendLogin(context) {
   if (!FOLDER) return;
   const shown = { headers: { 'Content-Security-Policy': POLICY } };
   await context.route(/^http:\/\/127\.0\.0\.1:\d+\/login\/./, async (route) => {
-    const name = new URL(route.request().url()).pathname.split('/').pop();
+    const request = route.request();
+    const { origin, pathname } = new URL(request.url());
+    // Pages of other origins ask the daemon itself.
+    if (!request.isNavigationRequest() && !request.frame().url().startsWith(`${origin}/`)) return route.continue();
+    const name = pathname.split('/').pop();
     const told = await route.fetch();
     if (LOGIN.includes(name)) return route.fulfill({ ...file(name), ...shown });
     return told.status() === 200 ? route.fulfill({ ...file('login.html'), ...shown }) : route.fulfill({ response: told });

@@ -165,6 +165,73 @@ test('u takes the last change of this page back', async (t) => {
   await until('it is pending', async () => (await stateOf(world, '1')) === 'pending');
 });
 
+test('u that is pressed before the answer takes back what was just done, and nothing where that failed', async (t) => {
+  const { world, page } = await board(t);
+  const finish = async (id) => {
+    await card(page, id).focus();
+    await page.keyboard.press('m');
+    await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('dialog').getByLabel('How it ended').waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+  };
+  let answer;
+  const late = new Promise((done) => (answer = done));
+  await page.route(/\/v1\/tasks\/web\/\d+\/done/, async (route) => {
+    const told = await route.fetch();
+    await late;
+    await route.fulfill({ response: told });
+  });
+  await finish('1');
+  await page.keyboard.press('u');
+  assert.equal(await page.getByText('There is nothing of yours').count(), 0);
+  answer();
+  await aloud(page, 'Taken back: #1').waitFor();
+  await until('it is pending', async () => (await stateOf(world, '1')) === 'pending');
+  await page.unroute(/\/v1\/tasks\/web\/\d+\/done/);
+  await card(page, '1', 'ready').waitFor();
+  await finish('3');
+  await card(page, '3', 'done').waitFor();
+  // The next one fails: what is taken back is not the one before it.
+  let refuse;
+  const later = new Promise((done) => (refuse = done));
+  await page.route(/\/v1\/tasks\/web\/1\/done/, async (route) => {
+    await later;
+    await route.fulfill({ status: 409, json: { message: 'Somebody else was faster.' } });
+  });
+  await finish('1');
+  await page.keyboard.press('u');
+  refuse();
+  await page.locator('.toast.error').filter({ hasText: 'Somebody else was faster' }).waitFor();
+  await page.waitForTimeout(200);
+  assert.equal(await stateOf(world, '3'), 'completed');
+});
+
+test('the focus returns to the card when its menu closes, and goes along to another column', async (t) => {
+  const { page } = await board(t);
+  const focused = (id) => until(`#${id} has the focus`, () => page.evaluate((id) => document.activeElement?.dataset.id === id, id));
+  await card(page, '3').focus();
+  await page.keyboard.press('m');
+  await page.getByRole('dialog').waitFor();
+  await page.keyboard.press('Escape');
+  await focused('3');
+  await page.keyboard.press('.');
+  await page.getByRole('dialog').getByRole('button', { name: 'Start' }).click();
+  await page.getByRole('dialog').getByLabel('For').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'hidden' });
+  await focused('3');
+  await page.keyboard.press('m');
+  await page.getByRole('dialog').getByRole('button', { name: 'Start' }).click();
+  await answer(page, 'Claim', { For: 'W1' });
+  await card(page, '3', 'running').waitFor();
+  await focused('3');
+  await page.keyboard.press('?');
+  await page.getByRole('dialog').waitFor();
+  await page.keyboard.press('Escape');
+  await focused('3');
+});
+
 test('a filter is in the address, and the address shows it again', async (t) => {
   const { world, page } = await board(t);
   await page.keyboard.press('/');

@@ -146,6 +146,14 @@ export class World {
     clearTimeout(late);
   }
 
+  /** Ends the daemon as a crash does. */
+  async kill() {
+    const daemon = this.#daemon;
+    this.#daemon = null;
+    daemon.child.kill('SIGKILL');
+    await daemon.ended;
+  }
+
   #vanish() {
     this.#daemon?.child.kill('SIGKILL');
     rmSync(this.#dir, { recursive: true, force: true, maxRetries: 3 });
