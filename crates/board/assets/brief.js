@@ -22,7 +22,7 @@ import { age, count, isNarrow, left, moment } from './words.js';
 export const decidedHere = new Set();
 
 /** What the buttons of a narrow screen cover is not in sight. */
-const BELOW_NARROW = '0px 0px -130px 0px';
+const BELOW_NARROW = '0px 0px -180px 0px';
 
 /**
  * Sends a decision on what was seen. @param {string} repo @param {Brief} seen

@@ -10,6 +10,7 @@ import { laneOf } from './lanes.js';
 import { fail, say, toast } from './notices.js';
 import { signal } from './preact.js';
 import { canAct, repositoryOf } from './state.js';
+import { count } from './words.js';
 
 /** @typedef {import('./lanes.js').Lane} Lane */
 /** @typedef {'claim' | 'start' | 'done' | 'fail' | 'stuck' | 'release' | 'reopen' | 'cancel' | 'answer' | 'edit'} Verb */
@@ -85,19 +86,24 @@ export function moves(task, to) {
   return { verbs, refused: why[to] };
 }
 
-/** The worker in whose name others' tasks are changed, once that is confirmed. @param {Task} task @param {string} what */
-async function inNameOf(task, what) {
-  const by = task.claim?.by;
-  if (by === undefined) return { as: null };
+/** @typedef {{ as: (task: Task) => string | null }} Who in whose name a task is changed */
+
+/** The workers in whose names others' tasks are changed, once that is confirmed. @param {Task[]} tasks @param {string} what @returns {Promise<Who | null>} */
+async function inNameOf(tasks, what) {
+  const as = (/** @type {Task} */ task) => task.claim?.by ?? null;
+  const others = tasks.map(as).filter((by) => by !== null);
+  if (others.length === 0) return { as };
+  const who = [...new Set(others)].join(', ');
+  const isOne = tasks.length === 1;
   const sure = await ask({
-    title: `#${task.id} belongs to ${by}`,
-    text: `You hold no claim on it. ${what} in the name of ${by}? The history records that it was you.`,
-    confirm: `Yes, for ${by}`,
+    title: isOne ? `#${tasks[0]?.id} belongs to ${who}` : `${others.length} of them ${others.length === 1 ? 'belongs' : 'belong'} to ${who}`,
+    text: `You hold no claim on ${isOne ? 'it' : 'them'}. ${what} in the name of ${who}? The history records that it was you.`,
+    confirm: `Yes, for ${who}`,
   });
-  return sure === null ? null : { as: by };
+  return sure === null ? null : { as };
 }
 
-/** @param {string | null} list @param {string} title */
+/** @param {string | null} list @param {string} title @returns {Promise<Who | null>} */
 async function whose(list, title) {
   const workers = (repositoryOf(list)?.workers ?? []).filter(({ status }) => status === 'active').map(({ id }) => id);
   const given = await ask({
@@ -106,43 +112,52 @@ async function whose(list, title) {
     fields: [{ name: 'as', label: 'For', kind: 'choice', choices: ['', ...workers] }],
     confirm: 'Claim',
   });
-  return given === null ? null : { as: given.as || null };
+  return given === null ? null : { as: () => given.as || null };
 }
 
 const TEXT = /** @type {const} */ ({ done: 'How it ended, in a line', fail: 'Why', stuck: 'The question' });
 
 /**
  * What a verb needs to be known first: who acts, and with which words. Null where the person thought better.
- * @param {Verb} verb @param {string} list @param {Task} task
- * @returns {Promise<{ as: string | null, body: object } | null>}
+ * @param {Verb} verb @param {string} list @param {Task[]} tasks
+ * @returns {Promise<Who & { body: object } | null>}
  */
-async function prepare(verb, list, task) {
-  const title = `#${task.id} ${task.subject}`;
-  if (verb === 'claim' || (verb === 'start' && task.claim === null)) {
-    const who = await whose(list, `${verb === 'claim' ? 'Claim' : 'Start'} #${task.id}`);
+async function prepare(verb, list, tasks) {
+  const [task] = tasks;
+  if (task === undefined) return null;
+  const isOne = tasks.length === 1;
+  const title = isOne ? `#${task.id} ${task.subject}` : `${word(verb)}: ${count(tasks.length, 'task')}`;
+  const self = { as: () => null };
+  if (verb === 'claim' || (verb === 'start' && tasks.every(({ claim }) => claim === null))) {
+    const who = await whose(list, isOne ? `${verb === 'claim' ? 'Claim' : 'Start'} #${task.id}` : title);
     return who && { ...who, body: {} };
   }
   if (verb === 'start') {
-    const who = await inNameOf(task, 'Start it');
+    const who = await inNameOf(tasks, isOne ? 'Start it' : 'Start them');
     return who && { ...who, body: {} };
   }
   if (verb === 'done' || verb === 'fail' || verb === 'stuck') {
-    const who = await inNameOf(task, verb === 'done' ? 'Report it as done' : 'Report that');
+    const who = await inNameOf(tasks, verb !== 'done' ? 'Report that' : isOne ? 'Report it as done' : 'Report them as done');
     if (who === null) return null;
-    const given = await ask({ title, fields: [{ name: 'text', label: TEXT[verb], isNeeded: verb === 'stuck' }], confirm: VERBS[verb].label.replace('…', '') });
+    const given = await ask({ title, fields: [{ name: 'text', label: TEXT[verb], isNeeded: verb === 'stuck' }], confirm: word(verb) });
     return given && { ...who, body: { text: given.text } };
   }
   if (verb === 'release') {
-    const text = `${task.claim?.by ?? 'Its holder'} holds it. Release it by force?`;
-    return (await ask({ title, text, confirm: 'Release' })) && { as: null, body: { force: true } };
+    const holders = [...new Set(tasks.map(({ claim }) => claim?.by ?? 'its holder'))].join(', ');
+    const text = isOne ? `${task.claim?.by ?? 'Its holder'} holds it. Release it by force?` : `Held by ${holders}. Release them by force?`;
+    return (await ask({ title, text, confirm: 'Release' })) && { ...self, body: { force: true } };
   }
   if (verb === 'answer') {
     const given = await ask({ title, fields: [{ name: 'text', label: 'Answer', kind: 'text', isNeeded: true }], confirm: 'Answer' });
-    return given && { as: null, body: { text: given.text } };
+    return given && { ...self, body: { text: given.text } };
   }
   if (verb === 'edit') return edit(task, title);
-  const isSure = verb === 'reopen' && task.state !== 'completed' ? {} : await ask({ title, text: verb === 'cancel' ? 'Cancel this task?' : 'It is done. Reopen it?', confirm: verb === 'cancel' ? 'Cancel the task' : 'Reopen' });
-  return isSure && { as: null, body: {} };
+  const isSure = isOne && verb === 'reopen' && task.state !== 'completed' ? {} : await ask({
+    title,
+    text: !isOne ? undefined : verb === 'cancel' ? 'Cancel this task?' : 'It is done. Reopen it?',
+    confirm: verb === 'reopen' ? 'Reopen' : isOne ? 'Cancel the task' : 'Cancel the tasks',
+  });
+  return isSure && { ...self, body: {} };
 }
 
 /** @param {Task} task @param {string} title */
@@ -161,35 +176,65 @@ async function edit(task, title) {
   const body = {};
   const was = { subject: task.subject, priority: task.priority ?? '', group: task.group ?? '' };
   for (const [name, value] of Object.entries(was)) if (given[name] !== value) body[name] = given[name] ?? '';
-  return Object.keys(body).length === 0 ? null : { as: null, body };
+  return Object.keys(body).length === 0 ? null : { as: () => null, body };
 }
 
 /** Asks for the rest, sends, and shows the card where it goes. @param {Verb} verb @param {string} list @param {Task} task */
 export async function act(verb, list, task) {
   if (!canAct.peek()) return fail('Not connected: verbs are off.');
-  const given = await prepare(verb, list, task);
+  const given = await prepare(verb, list, [task]);
   if (given === null) return;
-  const name = nameOf(list, task.id);
-  const goes = VERBS[verb].lane;
-  const from = laneOf(task);
-  setFault(name, null);
-  if (goes !== null) wait(name, from, goes, task.id);
-  const path = `/v1/tasks/${encodeURIComponent(list)}/${encodeURIComponent(task.id)}/${verb}`;
-  await sent(post(path, given.body, { as: given.as }), () => {
-    const text = `#${task.id}: ${VERBS[verb].label.replace('…', '').toLowerCase()}`;
-    undoable.value = verb === 'answer' ? null : { list, as: given.as, text };
+  await sent(send(verb, list, task, given), () => {
+    const text = `#${task.id}: ${word(verb).toLowerCase()}`;
+    undoable.value = verb === 'answer' ? null : { list, as: given.as(task), text };
     say(text);
-  }, (fault) => {
-    settle(name);
-    setFault(name, fault instanceof Error ? fault.message : String(fault));
   });
 }
 
-/** Waits for the answer to a verb. @param {Promise<any>} answer @param {(told: any) => void} done @param {(fault: unknown) => void} [failed] */
-async function sent(answer, done, failed) {
+/** The verb as a word. @param {Verb} verb */
+const word = (verb) => VERBS[verb].label.replace(/( as)?…/, '');
+
+/** Sends a verb for one task. @param {Verb} verb @param {string} list @param {Task} task @param {Who & { body: object }} given */
+async function send(verb, list, task, { as, body }) {
+  const name = nameOf(list, task.id);
+  const goes = VERBS[verb].lane;
+  setFault(name, null);
+  if (goes !== null) wait(name, laneOf(task), goes, task.id);
+  try {
+    await post(`/v1/tasks/${encodeURIComponent(list)}/${encodeURIComponent(task.id)}/${verb}`, body, { as: as(task) });
+  } catch (fault) {
+    settle(name);
+    setFault(name, fault instanceof Error ? fault.message : String(fault));
+    throw fault;
+  }
+}
+
+/** The menu of several tasks: one question, a verb for each that takes it, one answer. @param {string} list @param {Task[]} tasks */
+export async function menuOfAll(list, tasks) {
+  if (!canAct.peek()) return fail('Not connected: verbs are off.');
+  const takes = (/** @type {Verb} */ verb) => tasks.filter((task) => verbsOf(task).includes(verb));
+  const verbs = /** @type {Verb[]} */ (Object.keys(VERBS)).filter((verb) => verb !== 'edit' && takes(verb).length > 0);
+  const choices = verbs.map((verb) => ({ key: VERBS[verb].key, label: VERBS[verb].label, about: `${takes(verb).length} of ${tasks.length}` }));
+  const key = await choose({ title: count(tasks.length, 'marked task'), ...(verbs.length === 0 && { text: 'No verb is for any of them.' }), choices });
+  const verb = verbs.find((it) => VERBS[it].key === key);
+  const given = verb === undefined ? null : await prepare(verb, list, takes(verb));
+  if (verb === undefined || given === null) return;
+  const all = takes(verb);
+  // Only the last one could be taken back.
+  undoable.value = null;
+  /** @type {string[]} */
+  const refused = [];
+  for (const task of all) await send(verb, list, task, given).catch((fault) => refused.push(`#${task.id}: ${fault.message}`));
+  const text = `${word(verb)}: ${all.length - refused.length} of ${tasks.length} tasks.`;
+  if (refused.length === 0) toast(text);
+  else fail(Object.assign(new Error(text), { hint: refused.join(' ') }));
+}
+
+/** Waits for the answer to a verb. @param {Promise<any>} answer @param {(told: any) => void} done */
+async function sent(answer, done) {
   const works = answer.then(
     (told) => (done(told), true),
-    (fault) => (failed?.(fault), fail(fault), false),
+    (fault) => (fail(fault), false),
   );
   sending = works;
   await works;

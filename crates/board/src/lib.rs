@@ -53,6 +53,7 @@ const APP: &[Asset] = files!(
     "run.js",
     "screens.css",
     "shared.js",
+    "sight.js",
     "state.js",
     "stream.js",
     "task.js",
