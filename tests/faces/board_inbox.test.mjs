@@ -5,7 +5,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { aloud } from './board.mjs';
-import { open, signIn, SIZES, visit } from './browser.mjs';
+import { enter, open, SIZES, visit } from './browser.mjs';
 import { until, World } from './world.mjs';
 
 const browser = await open({ after });
@@ -17,8 +17,7 @@ async function inbox(t, ...bodies) {
   for (const body of bodies) await world.brief('W1', body);
   await world.up();
   const context = await visit(t, browser);
-  const page = await signIn(context, world);
-  await page.goto(`${world.daemon.http}/inbox/W1/1`);
+  const page = await enter(context, world, '/inbox/W1/1');
   await page.getByRole('heading', { name: 'To W1' }).waitFor();
   await page.getByText('── end').waitFor();
   // A key that was meant for the item before does not act.
@@ -121,8 +120,7 @@ test('a brief that is longer than the screen is decided on only once its end was
   await world.flagpost('worker', 'add', 'W1');
   await world.brief('W1', `${Array.from({ length: 300 }, (_, n) => `Step ${n}`).join('\n')}\nThe end.\n`);
   await world.up();
-  const page = await signIn(await visit(t, browser), world);
-  await page.goto(`${world.daemon.http}/inbox/W1/1`);
+  const page = await enter(await visit(t, browser), world, '/inbox/W1/1');
   await page.getByText('Step 3', { exact: false }).first().waitFor();
   await page.waitForTimeout(400);
   await page.keyboard.press('y');
@@ -148,8 +146,7 @@ test('on a phone the verbs of a long brief stay in reach, let through not beside
   await world.flagpost('worker', 'add', 'W1');
   await world.brief('W1', `${Array.from({ length: 300 }, (_, n) => `Step ${n}`).join('\n')}\nThe end.\n`);
   await world.up();
-  const page = await signIn(await visit(t, browser, { size: SIZES.narrow }), world);
-  await page.goto(`${world.daemon.http}/inbox/W1/1`);
+  const page = await enter(await visit(t, browser, { size: SIZES.narrow }), world, '/inbox/W1/1');
   await page.getByText('Step 3', { exact: false }).first().waitFor();
   const reach = async () => {
     const found = [];

@@ -79,3 +79,20 @@ export async function signIn(context, world) {
   await page.waitForURL(`${world.daemon.http}/`);
   return page;
 }
+
+/** A page of a browser that is signed in already, at this address: for tests that are not about the sign-in. */
+export async function enter(context, world, path = '/') {
+  const { http } = world.daemon;
+  await lend(context, http);
+  const { name, value, key } = await world.session();
+  await context.addCookies([{ name, value, url: http, httpOnly: true, sameSite: 'Strict' }]);
+  const page = await context.newPage();
+  await page.addInitScript(
+    ([http, key]) => {
+      if (location.origin === http && sessionStorage.getItem('flagpost-key') === null) sessionStorage.setItem('flagpost-key', key);
+    },
+    [http, key],
+  );
+  await page.goto(`${http}${path}`);
+  return page;
+}

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { lend } from './assets.mjs';
-import { card, openBoard } from './board.mjs';
-import { open, visit } from './browser.mjs';
+import { card } from './board.mjs';
+import { open, signIn, visit } from './browser.mjs';
 import { World } from './world.mjs';
 
 const browser = await open({ after });
@@ -20,7 +20,8 @@ const link = async () => (await world.flagpost('board', '--print')).trim();
 async function cutOff(t, path, killed = false) {
   if (world.daemon === null) await world.up();
   const context = await visit(t, browser);
-  const page = await openBoard(context, world, path);
+  const page = await signIn(context, world);
+  await page.goto(`${world.daemon.http}${path}`);
   await page.getByText('● live').waitFor();
   if (killed) await world.kill();
   else await world.down();

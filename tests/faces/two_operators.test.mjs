@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { card, drag, openBoard } from './board.mjs';
-import { open, signIn, visit } from './browser.mjs';
+import { enter, open, visit } from './browser.mjs';
 import { until, World } from './world.mjs';
 
 const browser = await open({ after });
@@ -15,7 +15,7 @@ await world.flagpost('add', 'Write the parser');
 await world.up();
 // They end with the browser.
 const contexts = [await visit({ after() {} }, browser), await visit({ after() {} }, browser)];
-const pages = [await signIn(contexts[0], world), await signIn(contexts[1], world)];
+const pages = [await enter(contexts[0], world), await enter(contexts[1], world)];
 
 /** A brief that both look at; its number. */
 async function both(body) {

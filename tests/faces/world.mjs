@@ -182,6 +182,16 @@ export class World {
     return (await this.post('/v1/links')).url;
   }
 
+  /** A session of a browser, made without one: its cookie and its key. */
+  async session() {
+    const { pathname, hash } = new URL(await this.link());
+    const key = hash.slice(1);
+    const told = await this.knock('/login', { method: 'POST', headers: { 'flagpost-key': key }, body: { code: pathname.split('/').pop() } });
+    if (told.status !== 204) throw new Error(`POST /login: ${told.status} ${told.text}`);
+    const [name, value] = told.headers['set-cookie'][0].split(';')[0].split('=');
+    return { name, value, key };
+  }
+
   /** A brief that waits for the person; its number. */
   async brief(worker, text, ticket = '7') {
     const told = await this.feed(text, 'assign', ticket, worker, '--inline', '-', '--json');
