@@ -83,6 +83,7 @@ interface Brief {
   body: string;
   stage: string;
   decision: string | null;
+  verdict: { decision: string, by: string | null, at: string | null, reason: string | null } | null;
   envelope: string;
   withheld: { why: string; told: string; settle_with: string } | null;
   unproposed: boolean;

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { faults } from './access.mjs';
+import { COLOURS, faults } from './access.mjs';
 import { aloud, card, openBoard } from './board.mjs';
 import { open, SCHEMES, SIZES, visit } from './browser.mjs';
 import { World } from './world.mjs';
@@ -39,40 +39,45 @@ test('axe sees a fault where there is one', async (t) => {
   assert.match(fault, /^html-has-lang: /);
 });
 
-for (const scheme of SCHEMES) {
-  for (const [name, size] of Object.entries(SIZES)) {
-    test(`the pages of the sign-in have no fault, ${name} and ${scheme}`, async (t) => {
-      const context = await visit(t, browser, { scheme, size });
-      const page = await context.newPage();
-      for (const path of ['/', '/login/x', '/login/x#y']) {
-        await page.goto(`${http}${path}`);
-        await page.waitForLoadState('networkidle');
-        assert.deepEqual(await faults(page), [], path);
-      }
-    });
+/** The faults of the page in each colour scheme: between them only the colours differ. */
+async function inAllColours(page, about) {
+  const found = [];
+  for (const [n, colorScheme] of SCHEMES.entries()) {
+    await page.emulateMedia({ colorScheme });
+    await page.waitForFunction((dark) => getComputedStyle(document.documentElement).colorScheme.includes(dark ? 'dark' : 'light'), colorScheme === 'dark');
+    found.push(...(await faults(page, n === 0 ? undefined : COLOURS)).map((it) => `${about} ${colorScheme} ${it}`));
   }
+  return found;
 }
 
-for (const scheme of SCHEMES) {
-  for (const [name, size] of Object.entries(SIZES)) {
-    test(`no screen has a fault, ${name} and ${scheme}`, async (t) => {
-      const page = await openBoard(await visit(t, browser, { scheme, size, reducedMotion: 'reduce' }), world);
-      const found = [];
-      for (const path of await screens(page)) {
-        // Each address is loaded anew: whatever can be shown can be linked.
-        await page.goto('about:blank');
-        const told = await page.goto(`${http}${path}`);
-        assert.equal(told.status(), 200, path);
-        await page.locator('main:not([aria-busy="true"]):not(:has([aria-busy="true"]))').locator('h1, h2').first().waitFor();
-        await page.getByText('● live').waitFor();
-        await page.waitForLoadState('load');
-        found.push(...(await faults(page)).map((it) => `${path} ${it}`));
-        const [inside, outside] = await page.evaluate(() => [document.documentElement.clientWidth, document.documentElement.scrollWidth]);
-        if (outside > inside) found.push(`${path} is wider than the screen: ${outside} > ${inside}`);
-      }
-      assert.deepEqual([...found, ...page.faults], []);
-    });
-  }
+for (const [name, size] of Object.entries(SIZES)) {
+  test(`the pages of the sign-in have no fault, ${name}, in each colour scheme`, async (t) => {
+    const context = await visit(t, browser, { size });
+    const page = await context.newPage();
+    for (const [path, words] of [['/', 'not signed in'], ['/login/x', 'This link is not whole'], ['/login/x#y', 'there is no such link']]) {
+      await page.goto(`${http}${path}`);
+      await page.getByText(words).waitFor();
+      assert.deepEqual(await inAllColours(page, path), []);
+    }
+  });
+
+  test(`no screen has a fault, ${name}, in each colour scheme`, async (t) => {
+    const page = await openBoard(await visit(t, browser, { size, reducedMotion: 'reduce' }), world);
+    const found = [];
+    for (const path of await screens(page)) {
+      // Each address is loaded anew: whatever can be shown can be linked.
+      await page.goto('about:blank');
+      const told = await page.goto(`${http}${path}`);
+      assert.equal(told.status(), 200, path);
+      await page.locator('main:not([aria-busy="true"]):not(:has([aria-busy="true"]))').locator('h1, h2').first().waitFor();
+      await page.getByText('● live').waitFor();
+      await page.waitForLoadState('load');
+      found.push(...(await inAllColours(page, path)));
+      const [inside, outside] = await page.evaluate(() => [document.documentElement.clientWidth, document.documentElement.scrollWidth]);
+      if (outside > inside) found.push(`${path} is wider than the screen: ${outside} > ${inside}`);
+    }
+    assert.deepEqual([...found, ...page.faults], []);
+  });
 }
 
 test('the dialogs have no fault either', async (t) => {

@@ -1,6 +1,6 @@
 // The board as a test sees it: its columns and cards, and what is said aloud.
 
-import { signIn } from './browser.mjs';
+import { enter } from './browser.mjs';
 
 /** A column of the board: ready, claimed, running, needs, done. */
 export const column = (page, lane) => page.locator(`section[data-lane="${lane}"]`);
@@ -9,10 +9,9 @@ export const card = (page, id, lane) => (lane === undefined ? page : column(page
 /** What a screen reader is told. */
 export const aloud = (page, text) => page.locator('[aria-live]').filter({ hasText: text });
 
-/** Signs in, and waits until the board of the list is there and live. */
+/** The board of a list, for somebody who is signed in. */
 export async function openBoard(context, world, path = '/lists/web') {
-  const page = await signIn(context, world);
-  await page.goto(`${world.daemon.http}${path}`);
+  const page = await enter(context, world, path);
   await page.locator('a[data-id]').first().waitFor();
   return page;
 }

@@ -3,25 +3,34 @@
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { aloud, card, column, drag, openBoard, stateOf } from './board.mjs';
+import { aloud, card, column, drag, openBoard } from './board.mjs';
 import { open, visit } from './browser.mjs';
 import { until, World } from './world.mjs';
 
 const browser = await open({ after });
 
-/** A board of seven tasks in each column's state, and a worker. */
-async function board(t, path) {
-  const world = await World.make(t);
+const whole = await World.make({ after });
+await whole.up();
+await whole.post('/v1/workers', { id: 'W1' });
+let lists = 0;
+
+/** A list of the test's own in the one world: seven tasks in each column's state. */
+async function board(t) {
+  const list = `web${(lists += 1)}`;
   const subjects = ['Write the parser', 'Test the parser (after: 1)', 'Write the printer', 'Write the docs', 'Ask for the API', 'Name it', 'Ship it'];
-  await world.feed(subjects.map((subject) => `- [ ] ${subject}\n`).join(''), 'import', '-', '--from', 'markdown');
-  await world.up();
-  await world.post('/v1/workers', { id: 'W1' });
-  for (const id of ['4', '5']) await world.post(`/v1/tasks/web/${id}/claim?as=W1`);
-  await world.post('/v1/tasks/web/5/stuck?as=W1', { text: 'Which API?' });
-  await world.post('/v1/tasks/web/6/done', {});
-  const page = await openBoard(await visit(t, browser), world, path);
+  await whole.feed(subjects.map((subject) => `- [ ] ${subject}\n`).join(''), 'import', '-', '--from', 'markdown', '--list', list);
+  for (const id of ['4', '5']) await whole.post(`/v1/tasks/${list}/${id}/claim?as=W1`);
+  await whole.post(`/v1/tasks/${list}/5/stuck?as=W1`, { text: 'Which API?' });
+  await whole.post(`/v1/tasks/${list}/6/done`, {});
+  const world = {
+    list,
+    flagpost: (...args) => whole.flagpost(...args, '--list', list),
+    task: async (id) => (await whole.get(`/v1/tasks/${list}/${id}`)).json,
+  };
+  const page = await openBoard(await visit(t, browser), whole, `/lists/${list}`);
   return { world, page };
 }
+const stateOf = async (world, id) => (await world.task(id)).state;
 
 /** Answers the question in the dialog. */
 async function answer(page, button, fields = {}) {
@@ -53,7 +62,7 @@ test('a card is dragged to another column', async (t) => {
   await answer(page, 'Claim', { For: 'W1' });
   await card(page, '1', 'claimed').waitFor();
   await until('it is claimed', async () => (await stateOf(world, '1')) === 'claimed');
-  const { claim } = (await world.get('/v1/tasks/web/1')).json;
+  const { claim } = await world.task('1');
   assert.equal(claim.by, 'W1');
   assert.deepEqual(page.faults, []);
 });
@@ -71,7 +80,7 @@ test('a card is moved by keys', async (t) => {
   await page.keyboard.press('Enter');
   await card(page, '1', 'done').waitFor();
   await until('it is done', async () => (await stateOf(world, '1')) === 'completed');
-  assert.match(JSON.stringify((await world.get('/v1/tasks/web/1')).json.result), /It parses\./);
+  assert.match(JSON.stringify((await world.task('1')).result), /It parses\./);
   assert.deepEqual(page.faults, []);
 });
 
@@ -83,7 +92,7 @@ test('a card that was grabbed is put back with Escape', async (t) => {
   await page.keyboard.press('Escape');
   await aloud(page, 'Put back').waitFor();
   await page.keyboard.press('Enter');
-  await page.waitForURL(/\/lists\/web\/tasks\/1/);
+  await page.waitForURL(/\/lists\/web\d+\/tasks\/1/);
   assert.equal(await stateOf(world, '1'), 'pending');
 });
 
@@ -163,6 +172,73 @@ test('u takes the last change of this page back', async (t) => {
   await page.keyboard.press('u');
   await card(page, '1', 'ready').waitFor();
   await until('it is pending', async () => (await stateOf(world, '1')) === 'pending');
+});
+
+test('u that is pressed before the answer takes back what was just done, and nothing where that failed', async (t) => {
+  const { world, page } = await board(t);
+  const finish = async (id) => {
+    await card(page, id).focus();
+    await page.keyboard.press('m');
+    await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('dialog').getByLabel('How it ended').waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+  };
+  let answer;
+  const late = new Promise((done) => (answer = done));
+  await page.route(/\/v1\/tasks\/web\d+\/\d+\/done/, async (route) => {
+    const told = await route.fetch();
+    await late;
+    await route.fulfill({ response: told });
+  });
+  await finish('1');
+  await page.keyboard.press('u');
+  assert.equal(await page.getByText('There is nothing of yours').count(), 0);
+  answer();
+  await aloud(page, 'Taken back: #1').waitFor();
+  await until('it is pending', async () => (await stateOf(world, '1')) === 'pending');
+  await page.unroute(/\/v1\/tasks\/web\d+\/\d+\/done/);
+  await card(page, '1', 'ready').waitFor();
+  await finish('3');
+  await card(page, '3', 'done').waitFor();
+  // The next one fails: what is taken back is not the one before it.
+  let refuse;
+  const later = new Promise((done) => (refuse = done));
+  await page.route(/\/v1\/tasks\/web\d+\/1\/done/, async (route) => {
+    await later;
+    await route.fulfill({ status: 409, json: { message: 'Somebody else was faster.' } });
+  });
+  await finish('1');
+  await page.keyboard.press('u');
+  refuse();
+  await page.locator('.toast.error').filter({ hasText: 'Somebody else was faster' }).waitFor();
+  await page.waitForTimeout(200);
+  assert.equal(await stateOf(world, '3'), 'completed');
+});
+
+test('the focus returns to the card when its menu closes, and goes along to another column', async (t) => {
+  const { page } = await board(t);
+  const focused = (id) => until(`#${id} has the focus`, () => page.evaluate((id) => document.activeElement?.dataset.id === id, id));
+  await card(page, '3').focus();
+  await page.keyboard.press('m');
+  await page.getByRole('dialog').waitFor();
+  await page.keyboard.press('Escape');
+  await focused('3');
+  await page.keyboard.press('.');
+  await page.getByRole('dialog').getByRole('button', { name: 'Start' }).click();
+  await page.getByRole('dialog').getByLabel('For').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'hidden' });
+  await focused('3');
+  await page.keyboard.press('m');
+  await page.getByRole('dialog').getByRole('button', { name: 'Start' }).click();
+  await answer(page, 'Claim', { For: 'W1' });
+  await card(page, '3', 'running').waitFor();
+  await focused('3');
+  await page.keyboard.press('?');
+  await page.getByRole('dialog').waitFor();
+  await page.keyboard.press('Escape');
+  await focused('3');
 });
 
 test('a filter is in the address, and the address shows it again', async (t) => {

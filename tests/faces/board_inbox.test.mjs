@@ -5,7 +5,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { aloud } from './board.mjs';
-import { open, signIn, visit } from './browser.mjs';
+import { enter, open, SIZES, visit } from './browser.mjs';
 import { until, World } from './world.mjs';
 
 const browser = await open({ after });
@@ -17,8 +17,7 @@ async function inbox(t, ...bodies) {
   for (const body of bodies) await world.brief('W1', body);
   await world.up();
   const context = await visit(t, browser);
-  const page = await signIn(context, world);
-  await page.goto(`${world.daemon.http}/inbox/W1/1`);
+  const page = await enter(context, world, '/inbox/W1/1');
   await page.getByRole('heading', { name: 'To W1' }).waitFor();
   await page.getByText('── end').waitFor();
   // A key that was meant for the item before does not act.
@@ -121,8 +120,7 @@ test('a brief that is longer than the screen is decided on only once its end was
   await world.flagpost('worker', 'add', 'W1');
   await world.brief('W1', `${Array.from({ length: 300 }, (_, n) => `Step ${n}`).join('\n')}\nThe end.\n`);
   await world.up();
-  const page = await signIn(await visit(t, browser), world);
-  await page.goto(`${world.daemon.http}/inbox/W1/1`);
+  const page = await enter(await visit(t, browser), world, '/inbox/W1/1');
   await page.getByText('Step 3', { exact: false }).first().waitFor();
   await page.waitForTimeout(400);
   await page.keyboard.press('y');
@@ -141,4 +139,36 @@ test('a new brief appears in the list, and the one that is read stays where it i
   await page.getByRole('button', { name: /Merge the lexer/ }).waitFor();
   assert.match(page.url(), /\/inbox\/W1\/1/);
   await aloud(page, '1 new in the Inbox').waitFor();
+});
+
+test('on a phone the verbs of a long brief stay in reach, let through not beside reject', async (t) => {
+  const world = await World.make(t);
+  await world.flagpost('worker', 'add', 'W1');
+  await world.brief('W1', `${Array.from({ length: 300 }, (_, n) => `Step ${n}`).join('\n')}\nThe end.\n`);
+  await world.up();
+  const page = await enter(await visit(t, browser, { size: SIZES.narrow }), world, '/inbox/W1/1');
+  await page.getByText('Step 3', { exact: false }).first().waitFor();
+  const reach = async () => {
+    const found = [];
+    for (const name of ['Let through', 'Edit…', 'Reject…']) {
+      const button = page.getByRole('button', { name });
+      const { x, y, width, height } = await button.boundingBox();
+      const isOnTop = await button.evaluate((it) => {
+        const { left, top, width, height } = it.getBoundingClientRect();
+        return it.contains(document.elementFromPoint(left + width / 2, top + height / 2));
+      });
+      assert.ok(isOnTop && y >= 0 && y + height <= SIZES.narrow.height && height >= 44, `${name} at ${x} ${y} ${width} ${height}`);
+      found.push(x);
+    }
+    assert.deepEqual(found, [...found].sort((a, b) => a - b), 'edit lies between');
+    assert.ok(found[1] - found[0] > 60 && found[2] - found[1] > 60, found.join(' '));
+  };
+  await reach();
+  await page.evaluate(() => scrollTo(0, document.body.scrollHeight / 2));
+  await reach();
+  await page.getByText('── end').scrollIntoViewIfNeeded();
+  await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+  await reach();
+  await page.locator('button[aria-disabled=false]', { hasText: 'Let through' }).click();
+  await until('it is decided', async () => (await waiting(world)).length === 0);
 });

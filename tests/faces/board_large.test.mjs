@@ -69,11 +69,11 @@ function watch() {
 }
 
 /** A page of the 10,000 that is watched. */
-async function watched(t) {
+async function watched(t, path) {
   const context = await visit(t, browser);
   await context.addInitScript(watch);
   await context.route('**/v1/many', (route) => route.fulfill({ contentType: 'text/event-stream', body: MANY }));
-  return openBoard(context, world);
+  return openBoard(context, world, path);
 }
 
 /** How many milliseconds the page's main thread has worked: on a busy machine the clock says more. */
@@ -114,6 +114,58 @@ test('only the cards in sight are in the page, wherever a column is scrolled', a
   t.diagnostic(`elements: ${counts.join(', ')}`);
   assert.ok(counts.every((it) => it <= NODES), counts.join(', '));
   await card(page, '1', 'ready').waitFor();
+});
+
+test('only the rows in sight of the list are in the page, each with its place, sorted and filtered', async (t) => {
+  const page = await watched(t, '/lists/web#screen=list');
+  const rows = page.locator('.rows');
+  const nodes = () => page.evaluate(() => document.querySelectorAll('*').length);
+  const row = (id) => page.locator(`tr:has(#row-${id})`);
+  assert.equal(await page.getByRole('table').getAttribute('aria-rowcount'), `${TASKS + 1}`);
+  const counts = [await nodes()];
+  for (const part of [0.5, 1]) {
+    await rows.evaluate((it, part) => it.scrollTo(0, it.scrollHeight * part), part);
+    await page.waitForTimeout(100);
+    counts.push(await nodes());
+  }
+  assert.equal(await row(TASKS).getAttribute('aria-rowindex'), `${TASKS + 1}`);
+  await page.locator('th.of-id a').click();
+  await page.waitForFunction((last) => document.querySelector('tbody tr[aria-rowindex="2"] a')?.id === `row-${last}`, TASKS);
+  assert.equal(await rows.evaluate((it) => it.scrollTop), 0);
+  counts.push(await nodes());
+  await page.keyboard.press('End');
+  await until('the last row has the focus', () => page.evaluate(() => document.activeElement?.id === 'row-1'));
+  await page.keyboard.press('k');
+  await until('the one before it has the focus', () => page.evaluate(() => document.activeElement?.id === 'row-2'));
+  await page.keyboard.press('/');
+  await page.keyboard.type('state:done -777');
+  await page.getByText('No task matches').waitFor();
+  await page.getByRole('searchbox').fill('"Task 7777"');
+  await row('7777').waitFor();
+  await page.getByRole('searchbox').fill('#777');
+  await until('those that match', async () => (await page.getByRole('table').getAttribute('aria-rowcount')) === '2');
+  counts.push(await nodes());
+  t.diagnostic(`elements: ${counts.join(', ')}`);
+  assert.ok(counts.every((it) => it <= NODES), counts.join(', '));
+});
+
+test('the list scrolls through 10,000 rows, and its work is told', async (t) => {
+  const page = await watched(t, '/lists/web#screen=list');
+  await page.waitForTimeout(300);
+  const work = await worked(page);
+  const before = await work();
+  const steps = await page.evaluate(async () => {
+    const it = document.querySelector('.rows');
+    const steps = 120;
+    for (let step = 1; step <= steps; step += 1) {
+      it.scrollTop = (it.scrollHeight * step) / steps;
+      await new Promise(requestAnimationFrame);
+    }
+    return steps;
+  });
+  const each = ((await work()) - before) / steps;
+  t.diagnostic(`${each.toFixed(1)} ms of work for a frame (16 are there)`);
+  assert.ok(each > 0 && (await page.locator(`#row-${TASKS}`).count()) === 1, `${each} ms`);
 });
 
 test('the page keeps up with fifty changes a second, half of them moves, and asks for none of them', async (t) => {

@@ -7,7 +7,7 @@
 import { createRequire } from 'node:module';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { lend } from './assets.mjs';
+import { lend, lendLogin } from './assets.mjs';
 import { PATIENCE, ROOT } from './world.mjs';
 
 const MODULES = process.env.FLAGPOST_TEST_MODULES || join(ROOT, 'target/faces/node_modules');
@@ -59,6 +59,7 @@ export async function visit(t, browser, { size = SIZES.wide, scheme = 'light', .
     });
   });
   context.on('page', watch);
+  await lendLogin(context);
   return context;
 }
 
@@ -76,5 +77,22 @@ export async function signIn(context, world) {
   const page = await context.newPage();
   await page.goto(await world.link());
   await page.waitForURL(`${world.daemon.http}/`);
+  return page;
+}
+
+/** A page of a browser that is signed in already, at this address: for tests that are not about the sign-in. */
+export async function enter(context, world, path = '/') {
+  const { http } = world.daemon;
+  await lend(context, http);
+  const { name, value, key } = await world.session();
+  await context.addCookies([{ name, value, url: http, httpOnly: true, sameSite: 'Strict' }]);
+  const page = await context.newPage();
+  await page.addInitScript(
+    ([http, key]) => {
+      if (location.origin === http && sessionStorage.getItem('flagpost-key') === null) sessionStorage.setItem('flagpost-key', key);
+    },
+    [http, key],
+  );
+  await page.goto(`${http}${path}`);
   return page;
 }

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { open, SCHEMES, signIn, SIZES, visit } from './browser.mjs';
+import { enter, open, SCHEMES, SIZES, visit } from './browser.mjs';
 import { strangers, TEXTS, TURNED } from './hostile.mjs';
 import { until, World } from './world.mjs';
 
@@ -27,7 +27,7 @@ const { http } = await world.up();
 const PAGES = ['/', '/lists/web', '/lists/web#screen=graph', '/lists/web/tasks/1', '/lists/web/tasks/3', '/inbox/W1/1', '/inbox/W1/3', '/runs/__live_session__'];
 
 test('the test would see a text that became markup, and one that the policy stopped', async (t) => {
-  const page = await signIn(await visit(t, browser), world);
+  const page = await enter(await visit(t, browser), world);
   const told = await page.evaluate(([text]) => {
     const image = document.createElement('img');
     image.src = 'x';
@@ -50,7 +50,7 @@ for (const scheme of SCHEMES) {
     const context = await visit(t, browser, { scheme, size: scheme === 'dark' ? SIZES.narrow : SIZES.wide });
     const asked = [];
     context.on('request', (request) => asked.push(request.url()));
-    const page = await signIn(context, world);
+    const page = await enter(context, world);
     page.on('dialog', (dialog) => page.faults.push(`dialog: ${dialog.message()}`));
     let seen = '';
     for (const path of PAGES) {
@@ -68,7 +68,7 @@ for (const scheme of SCHEMES) {
 }
 
 test('a page that an agent changes while it is open shows text too', async (t) => {
-  const page = await signIn(await visit(t, browser), world);
+  const page = await enter(await visit(t, browser), world);
   await page.getByText(TEXTS[0]).first().waitFor();
   const text = `<img src=x onerror="globalThis.pwned=1"> is new`;
   await world.brief('W1', text);
@@ -78,7 +78,7 @@ test('a page that an agent changes while it is open shows text too', async (t) =
 });
 
 test('characters that turn a text around or hide it are made visible', async (t) => {
-  const page = await signIn(await visit(t, browser), world);
+  const page = await enter(await visit(t, browser), world);
   await page.goto(`${http}/lists/web/tasks/${TEXTS.length + 1}`);
   await page.getByText('gnp.exe').filter({ visible: true }).first().waitFor();
   const text = await page.evaluate(() => document.documentElement.textContent + document.title);

@@ -4,11 +4,12 @@
 // odd file becomes, and its stream. It keeps working with ours behind a proxy that adds the token.
 
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { mkdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { ask, listen } from './asking.mjs';
-import { until, World } from './world.mjs';
+import { ROOT, until, World } from './world.mjs';
 
 const world = await World.make({ after });
 await world.flagpost('add', 'Write the parser');
@@ -241,6 +242,71 @@ test('the stream of one list tells nothing of others', async (t) => {
   list('one');
   await until('its own task', () => events(heard.text).some((it) => it.data.taskListId === 'one'));
   assert.deepEqual(events(heard.text).filter((it) => it.data.taskListId === 'two'), []);
+});
+
+/** contrib/kanban-proxy, on a port of its own; what asks it. */
+async function proxy(t, home = world.home) {
+  const child = spawn(process.execPath, [join(ROOT, 'contrib/kanban-proxy'), '0'], {
+    env: { PATH: process.env.PATH, HOME: world.user, FLAGPOST_HOME: home }, stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = new Promise((done) => child.once('exit', done));
+  t.after(() => {
+    child.kill('SIGKILL');
+    return ended;
+  });
+  let said = '';
+  child.stdout.setEncoding('utf8').on('data', (text) => (said += text));
+  const port = Number(await until('it says where it is', () => /^http:\/\/127\.0\.0\.1:(\d+)\n/.exec(said)?.[1]));
+  const to = { host: '127.0.0.1', port };
+  return { port, to, ask: (path, { host = `127.0.0.1:${port}`, ...headers } = {}, method = 'GET', body) => ask({ ...to, path, method, body, headers: { host, ...headers } }) };
+}
+
+test('the proxy passes every request of the frontend on, and every answer as it is', async (t) => {
+  session('proxied', { 'progress.md': 'Status: Executing\nUpdated: now\n', 'task_log.md': '# Log\n' });
+  const { ask: through, port } = await proxy(t);
+  const paths = ['/api/health?t=1', '/api/task-lists', '/api/tasks/web?_=1', '/api/tasks/none', '/api/tasks/..', '/api/tasks/..%2F..', '/api/tasks/%2e%2e',
+    '/api/execution-context/proxied', '/api/execution-context/none', '/api/task-lists/', '/api/nothing'];
+  for (const path of paths) {
+    const [own, its] = [await world.get(path), await through(path)];
+    const shape = (told) => [told.status, told.headers['content-type'], told.headers.location, told.text.replace(/"timestamp":"[^"]*"/, '')];
+    assert.deepEqual(shape(its), shape(own), path);
+  }
+  assert.equal((await through('/api/health', { host: `localhost:${port}`, origin: `http://localhost:${port}`, 'sec-fetch-site': 'same-origin' })).status, 200);
+});
+
+test('the proxy passes streams on as they come', async (t) => {
+  const { to, port } = await proxy(t);
+  const heard = await listen({ ...to, path: '/api/events?taskListId=piped', headers: { host: `127.0.0.1:${port}` } });
+  t.after(heard.close);
+  assert.match(heard.headers['content-type'], /^text\/event-stream/);
+  await until('it is connected', () => events(heard.text).length > 0);
+  list('piped');
+  await until('its task', () => events(heard.text).some((it) => it.event === 'task:created' && it.data.taskListId === 'piped'));
+});
+
+test('the proxy passes on nothing else', async (t) => {
+  const { ask: through, port } = await proxy(t);
+  const foreign = [{ host: `flagpost.example:${port}` }, { host: '127.0.0.1' }, { host: `127.0.0.1:${port + 1}` }, { host: `[::1]:${port}` }];
+  for (const headers of foreign) assert.equal((await through('/api/health', headers)).status, 421, JSON.stringify(headers));
+  for (const headers of [{ origin: 'http://127.0.0.1:1' }, { origin: 'null' }, { origin: `https://127.0.0.1:${port}` }, { 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'same-site' }]) {
+    assert.equal((await through('/api/health', headers)).status, 403, JSON.stringify(headers));
+  }
+  for (const path of ['/', '/api', '/v1/tasks', '/v1/links', '/login/x', '/api/../v1/tasks', '/api/%2e%2e/v1/tasks', '/api/x/../../v1/tasks', '/api/..\\v1/tasks', `http://127.0.0.1:${port}/api/health`, '//api/health']) {
+    const told = await through(path);
+    assert.equal(told.status, 404, path);
+    assert.deepEqual(told.json, { error: 'There is only /api/ here.' });
+  }
+  for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
+    assert.equal((await through('/api/tasks/web', {}, method, method === 'OPTIONS' ? undefined : {})).status, 405, method);
+  }
+  assert.equal((await world.get('/api/tasks/web')).json.tasks.length, 2);
+});
+
+test('the proxy says so where no daemon answers', async (t) => {
+  const { ask: through } = await proxy(t, join(world.user, 'nobody'));
+  const told = await through('/api/health');
+  assert.equal(told.status, 502);
+  assert.match(told.json.error, /flagpost daemon up/);
 });
 
 test('a silent stream says within half a minute that it is there', async (t) => {

@@ -165,6 +165,46 @@ test('the token is in no response, cookie, address or storage', async (t) => {
   assert.equal(token.length > 30 && all.includes(token), false);
 });
 
+test('the token is in no file of the pages, and in nothing that the program prints', async (t) => {
+  const context = await visit(t, browser);
+  const page = await signIn(context, world);
+  const files = await page.evaluate(async () => {
+    const seen = new Map();
+    const read = async (url) => {
+      if (seen.has(url)) return;
+      seen.set(url, '');
+      const text = await (await fetch(url)).text();
+      seen.set(url, text);
+      const more = [...text.matchAll(/(?:from |import |src=|href=)["']?(\.?\/[\w./-]+\.(?:js|css))/g)];
+      await Promise.all(more.map((it) => read(new URL(it[1], url).href)));
+    };
+    for (const path of ['/', '/login/x']) await read(new URL(path, location.origin).href);
+    return [...seen];
+  });
+  assert.ok(files.length > 30 && files.every(([, text]) => text.length > 0), files.map(([url, text]) => `${url} ${text.length}`).join('\n'));
+  const printed = [];
+  for (const args of [['board', '--print'], ['board', '--json'], ['status'], ['daemon', 'logs'], ['history', '--json']]) {
+    printed.push(await world.flagpost(...args).catch((fault) => `${fault.stdout} ${fault.stderr}`));
+  }
+  const all = JSON.stringify([files, printed]);
+  assert.equal(all.includes(token), false);
+  // Nor are the halves of a session where they do not belong.
+  for (const half of [await key(page), await cookie(context)]) assert.equal(all.includes(half), false);
+});
+
+test('only a link may be followed from another site, and nothing else asked for', async () => {
+  const from = (mode, dest) => ({ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': mode, 'sec-fetch-dest': dest });
+  assert.equal((await world.knock('/login/x', { headers: from('navigate', 'document') })).status, 200);
+  for (const path of ['/', '/lists/web', '/inbox/W1/1', '/app/x/main.js', ...DATA]) {
+    for (const headers of [from('navigate', 'document'), from('no-cors', 'image'), from('cors', 'empty')]) {
+      const told = await world.knock(path, { headers: { ...headers, authorization: `Bearer ${token}` } });
+      assert.equal(told.status, 403, `${path} ${JSON.stringify(headers)}`);
+    }
+  }
+  const told = await world.knock('/login', { method: 'POST', headers: { ...from('cors', 'empty'), 'flagpost-key': 'x' }, body: { code: 'x' } });
+  assert.equal(told.status, 403);
+});
+
 test('a name that leads here is not enough', async (t) => {
   const context = await visit(t, browser);
   const page = await signIn(context, world);

@@ -66,10 +66,23 @@ test('a link signs in once', async (t) => {
   const second = await (await visit(t, browser)).newPage();
   await second.goto(link);
   await second.getByText('there is no such link').waitFor();
-  assert.equal(second.url(), `${world.daemon.http}/login/`);
+  assert.equal(second.url(), `${world.daemon.http}/login/used`);
   assert.equal(await status(second), 401);
   assert.deepEqual(await second.context().cookies(), []);
   assert.equal(await status(first), 200);
+});
+
+test('a link that two browsers follow at once signs one of them in', async (t) => {
+  const link = await world.link();
+  const pages = [];
+  for (let n = 0; n < 3; n += 1) pages.push(await (await visit(t, browser)).newPage());
+  await Promise.all(pages.map((page) => page.goto(link)));
+  const refused = (page) => page.getByText('there is no such link').isVisible();
+  await until('all have an answer', async () => {
+    const answers = await Promise.all(pages.map(async (page) => page.url() === `${world.daemon.http}/` || refused(page)));
+    return answers.every(Boolean);
+  });
+  assert.deepEqual((await Promise.all(pages.map((page) => status(page)))).sort(), [200, 401, 401]);
 });
 
 test('a program that only looks at a link does not use it up', async (t) => {
@@ -132,6 +145,24 @@ test('flagpost board --sign-out ends every session, and their pages say how to c
     await page.getByText('flagpost board').first().waitFor();
     assert.equal((await page.goto(`${world.daemon.http}/`)).status(), 401);
   }
+});
+
+test('the seventeenth browser ends the session of the one that was used longest ago', async (t) => {
+  await world.flagpost('board', '--sign-out');
+  const [first, second] = [await signIn(await visit(t, browser), world), await signIn(await visit(t, browser), world)];
+  const enter = async () => {
+    const { pathname, hash } = new URL(await world.link());
+    const code = pathname.split('/').pop();
+    const told = await world.knock('/login', { method: 'POST', headers: { 'flagpost-key': hash.slice(1) }, body: { code } });
+    assert.equal(told.status, 204);
+  };
+  await second.goto('about:blank');
+  for (let more = 0; more < 14; more += 1) await enter();
+  assert.equal(await status(first), 200);
+  await enter();
+  assert.equal((await second.goto(`${world.daemon.http}/`)).status(), 401);
+  assert.equal(await status(first), 200);
+  assert.equal((await world.get('/v1/browsers')).json.browsers.length, 16);
 });
 
 test('a stream ends with its session', async (t) => {

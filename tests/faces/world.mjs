@@ -164,6 +164,14 @@ export class World {
     clearTimeout(late);
   }
 
+  /** Ends the daemon as a crash does. */
+  async kill() {
+    const daemon = this.#daemon;
+    this.#daemon = null;
+    daemon.child.kill('SIGKILL');
+    await daemon.ended;
+  }
+
   #vanish() {
     this.#daemon?.child.kill('SIGKILL');
     rmSync(this.#dir, { recursive: true, force: true, maxRetries: 3 });
@@ -190,6 +198,16 @@ export class World {
   /** A link that signs a browser in. */
   async link() {
     return (await this.post('/v1/links')).url;
+  }
+
+  /** A session of a browser, made without one: its cookie and its key. */
+  async session() {
+    const { pathname, hash } = new URL(await this.link());
+    const key = hash.slice(1);
+    const told = await this.knock('/login', { method: 'POST', headers: { 'flagpost-key': key }, body: { code: pathname.split('/').pop() } });
+    if (told.status !== 204) throw new Error(`POST /login: ${told.status} ${told.text}`);
+    const [name, value] = told.headers['set-cookie'][0].split(';')[0].split('=');
+    return { name, value, key };
   }
 
   /** A brief that waits for the person; its number. */

@@ -4,6 +4,17 @@
 import { html, signal, useEffect, useRef } from './preact.js';
 import { say } from './notices.js';
 
+/** What had the focus before the question. @type {HTMLElement | null} */
+let before = null;
+
+/** Brings the focus back to it; a card may be another element by now. */
+function giveBack() {
+  const id = before?.dataset.id;
+  const at = before?.isConnected || id === undefined ? before : document.querySelector(`[data-id="${CSS.escape(id)}"]`);
+  before = null;
+  if (at instanceof HTMLElement && (document.activeElement ?? document.body) === document.body) at.focus({ preventScroll: true });
+}
+
 /** @typedef {{ name: string, label: string, kind?: 'line' | 'text' | 'choice', choices?: string[], value?: string, isNeeded?: boolean }} Field */
 /** @typedef {{ key: string, label: string, about?: string, refused?: string | null }} Choice */
 /** @typedef {{ title: string, text?: string, fields?: Field[], choices?: Choice[], confirm?: string, answer: (given: any) => void }} Question */
@@ -60,7 +71,9 @@ export function Asked() {
   const question = asked.value;
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
   useEffect(() => {
-    if (question === null) return;
+    if (question === null) return giveBack();
+    const at = document.activeElement;
+    if (at instanceof HTMLElement && at !== document.body) before = at;
     dialog.current?.showModal();
     const first = dialog.current?.querySelector('input, textarea, select, button:not([disabled])');
     if (first instanceof HTMLElement) first.focus();

@@ -13,13 +13,16 @@ import { useKeys } from './keys.js';
 import { Exactly, Marked } from './marked.js';
 import { fail, say, toast } from './notices.js';
 import { canAct } from './state.js';
-import { askAgain } from './waits.js';
+import { askAgain, waiting } from './waits.js';
 import { age, count, isNarrow, left, moment } from './words.js';
 
 /** @typedef {Extract<import('./waits.js').Item, { kind: 'brief' }>} BriefWaits */
 
+/** The briefs that this page has decided on, by the ids of their items. @type {Set<string>} */
+export const decidedHere = new Set();
+
 /** What the buttons of a narrow screen cover is not in sight. */
-const BELOW_NARROW = '0px 0px -130px 0px';
+const BELOW_NARROW = '0px 0px -180px 0px';
 
 /**
  * Sends a decision on what was seen. @param {string} repo @param {Brief} seen
@@ -27,17 +30,28 @@ const BELOW_NARROW = '0px 0px -130px 0px';
  */
 async function decide(repo, seen, of) {
   const { worker, seq } = seen.brief;
+  const id = `${repo}/${worker}/inbox/${seq}`;
+  const word = WORDS[of.decision ?? 'ratified'];
   try {
-    await post('/v1/relay/outbox/ratify', { worker, seq, seen: seen.envelope, ...of }, { repo });
-    say(`${worker} ${seq}: ${of.decision ?? 'let through'}`);
-    return true;
-  } catch (fault) {
-    fail(fault instanceof Refusal && fault.status === 409 ? new Refusal(409, `Nothing was decided: ${fault.message}`, 'Read what is shown now, and decide again.') : fault);
-    return false;
-  } finally {
+    const { decided } = await post('/v1/relay/outbox/ratify', { worker, seq, seen: seen.envelope, ...of }, { repo });
+    if (decided[0]?.already) toast(`Nothing was decided: ${worker} ${seq} was ${word} already.`);
+    else {
+      decidedHere.add(id);
+      say(`${worker} ${seq}: ${word}`);
+    }
     await askAgain();
+    return decidedHere.has(id);
+  } catch (fault) {
+    await askAgain();
+    const isConflict = fault instanceof Refusal && fault.status === 409;
+    const waits = waiting.peek().some((it) => it.id === id);
+    fail(isConflict ? new Refusal(409, `Nothing was decided: ${fault.message}`, waits ? 'Read what is shown now, and decide again.' : fault.hint) : fault);
+    return false;
   }
 }
+
+/** @type {Record<string, string>} */
+const WORDS = { ratified: 'let through', edited: 'edited and let through', rejected: 'rejected' };
 
 /** Lets exactly these through, one by one with what was seen. @param {import('./waits.js').Item[]} items */
 export async function decideAll(items) {
@@ -55,7 +69,7 @@ export async function decideAll(items) {
 /** @param {{ item: BriefWaits }} of */
 export function BriefItem({ item }) {
   const { brief: shown, repo } = item;
-  const { brief, body, envelope, withheld, unproposed, stage } = shown;
+  const { brief, body, envelope, withheld, unproposed, stage, verdict } = shown;
   const [isAtEnd, setAtEnd] = useState(false);
   const [isEditing, setEditing] = useState(false);
   const [was, setWas] = useState(/** @type {string | null} */ (null));
@@ -80,7 +94,7 @@ export function BriefItem({ item }) {
   }, [isAtEnd, isEditing, envelope]);
 
   const isExpired = stage === 'expired' || (brief.expires_at !== null && left(brief.expires_at) === null);
-  const why = !canAct.value ? 'not connected' : isExpired ? 'it has expired' : isAtEnd ? null : 'read to its end first';
+  const why = !canAct.value ? 'not connected' : verdict !== null ? 'it is decided already' : isExpired ? 'it has expired' : isAtEnd ? null : 'read to its end first';
   /** @param {() => Promise<unknown>} run @param {string | null} [refused] */
   const once = (run, refused = null) => () => {
     if (!canAct.peek()) fail('Not connected: verbs are off.');
@@ -98,8 +112,8 @@ export function BriefItem({ item }) {
   const reject = once(async () => {
     const given = await ask({ title: `Reject ${brief.worker} ${brief.seq}`, fields: [{ name: 'reason', label: 'Why; the worker is told', isNeeded: true }], confirm: 'Reject' });
     if (given !== null) await decide(repo, shown, { decision: 'rejected', reason: given.reason ?? '' });
-  });
-  const edit = once(async () => setEditing(true), isExpired ? 'it has expired' : null);
+  }, verdict !== null ? why : null);
+  const edit = once(async () => setEditing(true), verdict !== null || isExpired ? why : null);
   useKeys('This brief', () => [
     { key: 'y', does: 'let it through', run: letThrough },
     { key: 'n', does: 'reject it', run: reject },
@@ -112,19 +126,20 @@ export function BriefItem({ item }) {
     <p class="dim">${brief.kind} · number ${brief.seq} · from <${Marked} text=${brief.controller} /> · ${age(brief.submitted_at)} ago${brief.in_reply_to !== null && ` · in reply to ${brief.in_reply_to}`}</p>
     <p class="dim">${brief.expires_at === null ? 'Does not expire' : isExpired ? html`<strong class="bad">Expired ${moment(brief.expires_at)}</strong>` : `Expires in ${left(brief.expires_at)}`} · ${count(bytes, 'byte')} · envelope <code title=${envelope}>${envelope.slice(0, 12)}…</code></p>
     ${withheld !== null && html`<p class="warn">⚠ Withheld: <${Marked} text=${withheld.told} /> <code>${withheld.settle_with}</code></p>`}
+    ${verdict !== null && html`<p class="warn">${verdict.by === null ? 'Somebody' : html`<${Marked} text=${verdict.by} />`} has decided on it: ${WORDS[verdict.decision] ?? verdict.decision}, ${age(verdict.at)} ago.${verdict.reason !== null && html` <${Marked} text=${verdict.reason} />`} The first decision stands.</p>`}
     ${unproposed && html`<p class="warn">⚠ Nobody is on record for proposing it.</p>`}
     ${was !== null && html`<div class="warn"><p>⚠ It changed: here is what is new.</p><${Diff} was=${was} now=${body} /></div>`}
     ${isEditing
       ? html`<${Edit} body=${body} close=${() => setEditing(false)} send=${(/** @type {{}} */ of) => decide(repo, shown, of)} />`
       : html`
-          <h3>Exactly as it will be delivered</h3>
+          <h3>${verdict === null ? 'Exactly as it will be delivered' : 'Its words now'}</h3>
           <${Exactly} text=${body}><span ref=${end} class="end" key=${envelope}>── end · ${count(bytes, 'byte')} ──</span></${Exactly}>
-          <p class="decide">
+          ${verdict === null && html`<p class="decide">
             <button type="button" class="main" aria-disabled=${why !== null} onClick=${letThrough}>Let through <kbd>y</kbd></button>
             <button type="button" aria-disabled=${isExpired || !canAct.value} onClick=${edit}>Edit… <kbd>e</kbd></button>
             <button type="button" class="bad" aria-disabled=${!canAct.value} onClick=${reject}>Reject… <kbd>n</kbd></button>
             ${why !== null && html`<span class="dim">${why}</span>`}
-          </p>
+          </p>`}
         `}
   `;
 }

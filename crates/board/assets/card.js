@@ -3,9 +3,10 @@
 // Only the cards in sight are in the page; all have one height. A card redraws with its own task alone.
 // @ts-check
 
-import { html, signal, useLayoutEffect, useRef, useState } from './preact.js';
+import { html, signal, useLayoutEffect, useRef } from './preact.js';
 import { aim, aimBy, drop, follow, grab, putBack } from './aim.js';
 import { go, toTask } from './route.js';
+import { pixels, useSight } from './sight.js';
 import { taskOf } from './state.js';
 import { faults, menu, nameOf, pending } from './verbs.js';
 import { age, left, now, plain, PRIORITY, STATES } from './words.js';
@@ -27,8 +28,6 @@ export function focusOn(id) {
 const moved = signal(0);
 
 const NARROW = matchMedia('(max-width: 699px)');
-/** Cards above and below what is in sight. */
-const BEYOND = 2;
 /** The height of a card with its gap, in rem; board.css says the same. */
 const HEIGHT = 5.9;
 
@@ -56,9 +55,15 @@ function below(task) {
   return said.join(' · ');
 }
 
-/** @param {{ list: string, id: string, lane: Lane, at: number, of: number, height: number, isStop: boolean }} of */
-function Card({ list, id, lane, at, of, height, isStop }) {
+/** @param {{ list: string, id: string, lane: Lane, at: number, of: number, height: number, isStop: boolean, order: Order }} of */
+function Card({ list, id, lane, at, of, height, isStop, order }) {
   const task = taskOf(list, id);
+  const link = useRef(/** @type {HTMLElement | null} */ (null));
+  // The focus goes along to another column.
+  useLayoutEffect(() => () => {
+    const to = order.lanes.laneOf(id);
+    if (document.activeElement === link.current && to !== undefined && to !== lane) queueMicrotask(() => focusOn(id));
+  }, [lane, order]);
   if (task === undefined) return null;
   const name = nameOf(list, id);
   const fault = faults.value.get(name);
@@ -95,6 +100,7 @@ function Card({ list, id, lane, at, of, height, isStop }) {
   return html`
     <li style=${{ top: `${at * height}px` }} aria-setsize=${of} aria-posinset=${at + 1}>
       <a
+        ref=${link}
         class=${classes.join(' ')}
         href=${toTask(list, id)}
         draggable=${false}
@@ -116,48 +122,27 @@ function Card({ list, id, lane, at, of, height, isStop }) {
 export function Stack({ order, lane, list, label }) {
   void order.drawn.value;
   void moved.value;
-  const place = useRef(/** @type {HTMLUListElement | null} */ (null));
-  const [sight, setSight] = useState({ top: 0, height: 600 });
-  const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
-  const height = Math.round(HEIGHT * rem);
+  const box = useRef(/** @type {HTMLDivElement | null} */ (null));
+  const height = pixels(HEIGHT);
   const entries = order.lanes.of[lane];
-  const look = () => {
-    const box = place.current?.parentElement;
-    if (box == null) return;
-    // One drawing for each card that comes into sight, not for each pixel.
-    const top = Math.floor(box.scrollTop / height) * height;
-    if (top !== sight.top || box.clientHeight !== sight.height) setSight({ top, height: box.clientHeight });
-  };
-  useLayoutEffect(() => {
-    const box = place.current?.parentElement;
-    if (box == null) return;
-    look();
-    const seen = new ResizeObserver(look);
-    seen.observe(box);
-    return () => seen.disconnect();
-  }, [sight]);
+  const { first, last, look, bring } = useSight(box, height, entries.length);
   useLayoutEffect(() => {
     const id = current.peek();
-    const box = place.current?.parentElement;
-    if (!isWanted || id === null || box == null || order.lanes.laneOf(id) !== lane) return;
-    const at = entries.findIndex((it) => it.id === id);
-    if (at * height < box.scrollTop) box.scrollTop = at * height;
-    if ((at + 1) * height > box.scrollTop + box.clientHeight) box.scrollTop = (at + 1) * height - box.clientHeight;
-    const card = place.current?.querySelector(`[data-id="${CSS.escape(id)}"]`);
+    if (!isWanted || id === null || order.lanes.laneOf(id) !== lane) return;
+    bring(entries.findIndex((it) => it.id === id));
+    const card = box.current?.querySelector(`[data-id="${CSS.escape(id)}"]`);
     if (!(card instanceof HTMLElement)) return look();
     isWanted = false;
     card.focus({ preventScroll: true });
     if (NARROW.matches) card.scrollIntoView({ block: 'nearest', inline: 'center' });
   });
-  const first = Math.max(0, Math.floor(sight.top / height) - BEYOND);
-  const last = Math.min(entries.length, Math.ceil((sight.top + sight.height) / height) + 1 + BEYOND);
   const shown = entries.slice(first, last);
-  const stop = shown.some(({ id }) => id === current.value) ? current.value : shown[Math.min(BEYOND, first)]?.id;
+  const stop = shown.some(({ id }) => id === current.value) ? current.value : shown[Math.min(2, first)]?.id;
   return html`
-    <div class="scroll" onScroll=${look}>
-      <ul ref=${place} aria-label=${label} style=${{ height: `${entries.length * height}px` }}>
+    <div ref=${box} class="scroll" onScroll=${look}>
+      <ul aria-label=${label} style=${{ height: `${entries.length * height}px` }}>
         ${shown.map(
-          ({ id }, at) => html`<${Card} key=${id} list=${list} id=${id} lane=${lane} at=${first + at} of=${entries.length} height=${height} isStop=${id === stop} />`,
+          ({ id }, at) => html`<${Card} key=${id} list=${list} id=${id} lane=${lane} at=${first + at} of=${entries.length} height=${height} isStop=${id === stop} order=${order} />`,
         )}
       </ul>
     </div>

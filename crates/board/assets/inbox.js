@@ -4,8 +4,9 @@
 // 300 ms nothing is decided: a key meant for one must not hit the next.
 // @ts-check
 
-import { html, signal, useEffect } from './preact.js';
-import { BriefItem, decideAll } from './brief.js';
+import { html, signal, useEffect, useState } from './preact.js';
+import { get } from './api.js';
+import { BriefItem, decideAll, decidedHere } from './brief.js';
 import { useKeys } from './keys.js';
 import { go, route } from './route.js';
 import { connection, repositories } from './state.js';
@@ -19,6 +20,8 @@ import { age, count, plain } from './words.js';
 const chosen = signal(null);
 /** Where the chosen item was in the list, to go on there. */
 let place = 0;
+/** What was shown last. @type {Item | undefined} */
+let last;
 /** When the selection moved by itself. */
 let movedAt = 0;
 const CAREFUL = 300;
@@ -49,6 +52,36 @@ function selected(items) {
   return items[Math.min(place, items.length - 1)];
 }
 
+/** The brief that the person looks at though it waits no more: somebody else has decided on it. @param {Item[]} items */
+function lost(items) {
+  const { brief, repo } = route.value;
+  const of = brief ?? (last?.kind === 'brief' && last.id === chosen.value ? last.brief.brief : null);
+  if (of === null || !isKnown.value) return null;
+  const where = (brief === null ? last?.repo : repo) ?? repositories.value[0]?.id ?? '';
+  const id = `${where}/${of.worker}/inbox/${of.seq}`;
+  return decidedHere.has(id) || items.some((it) => it.id === id) ? null : { id, repo: where, worker: of.worker, seq: of.seq };
+}
+
+/** That brief as it is now; until it is known, as it was shown last. @param {Item[]} items @returns {Item | null} */
+function useLost(items) {
+  const of = lost(items);
+  const [now, setNow] = useState(/** @type {Item | null} */ (null));
+  useEffect(() => {
+    let isHere = true;
+    setNow(null);
+    if (of === null) return;
+    const { id, repo, worker, seq } = of;
+    get(`/v1/relay/inbox/${encodeURIComponent(worker)}/${seq}`, { repo })
+      .then((brief) => isHere && setNow({ id, repo, at: brief.brief.submitted_at, kind: 'brief', brief }))
+      .catch(() => isHere && setNow(null));
+    return () => {
+      isHere = false;
+    };
+  }, [of?.id]);
+  if (of === null) return null;
+  return now?.id === of.id ? now : last?.id === of.id ? last : null;
+}
+
 /** @param {Item} item @returns {{ sign: string, who: string, text: string }} */
 export function titleOf(item) {
   if (item.kind === 'brief') {
@@ -64,7 +97,8 @@ export function titleOf(item) {
 
 export function Inbox() {
   const items = waiting.value;
-  const item = selected(items);
+  const item = useLost(items) ?? selected(items);
+  last = item;
   const isOpen = route.value.query.has('open') || route.value.brief !== null;
   /** @param {Item} it @param {boolean} isOpened */
   const select = (it, isOpened = false) => {
@@ -102,7 +136,7 @@ export function Inbox() {
     <main id="main" tabindex="-1" class=${isOpen ? 'inbox open' : 'inbox'}>
       <h1 class="unseen">Inbox</h1>
       <section class="waiting" aria-labelledby="inbox">
-        <h2 id="inbox">${items.length} ${items.length === 1 ? 'waits' : 'wait'} <span class="dim">oldest ${age(items[0]?.at)}</span></h2>
+        <h2 id="inbox">${items.length === 0 ? 'Nothing waits' : html`${items.length} ${items.length === 1 ? 'waits' : 'wait'} <span class="dim">oldest ${age(items[0]?.at)}</span>`}</h2>
         <ul>
           ${items.map((it) => {
             const { sign, who, text } = titleOf(it);

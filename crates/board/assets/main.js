@@ -1,7 +1,7 @@
 // The start: finds the key, listens, and shows the screen that the address names.
 // @ts-check
 
-import { find, lend } from '/login/key.js';
+import { find, lend, waitForKey } from '/login/key.js';
 import { html, render, signal, useEffect } from './preact.js';
 import { use } from './api.js';
 import { Asked } from './ask.js';
@@ -78,9 +78,11 @@ function told(event, data) {
 
 const place = document.getElementById('app');
 const key = await find();
-if (key === null) connection.value = 'refused';
-else {
-  lend(key);
+if (key === null) {
+  connection.value = 'refused';
+  waitForKey();
+} else {
+  const lent = lend(key);
   use(key);
   listen({ 'Flagpost-Key': key }, {
     told,
@@ -88,6 +90,11 @@ else {
       heardAt.value = Date.now();
     },
     state: (word) => {
+      // A key that opens nothing is lent to nobody.
+      if (word === 'refused' && connection.peek() !== word) {
+        lent.close();
+        waitForKey();
+      }
       connection.value = word;
       now.value = Date.now();
     },

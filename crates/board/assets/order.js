@@ -9,7 +9,7 @@ import { signal } from './preact.js';
 import { keepOrder, lists } from './state.js';
 import { nameOf, pending, settle } from './verbs.js';
 
-/** @typedef {{ list: string, keep: (task: Task) => boolean, order: string, allDone: boolean }} Wanted */
+/** @typedef {{ list: string, keep: (task: Task) => boolean, order: string, allDone: boolean, place?: (task: Task) => import('./lanes.js').Place }} Wanted a `place` says where a task is in place of the rest */
 
 /** @param {string | null} at */
 function isToday(at) {
@@ -65,7 +65,8 @@ export class Order {
 
   /** @param {Task} task @returns {import('./lanes.js').Place} */
   #place(task) {
-    const { list, keep, order, allDone } = this.#wanted;
+    const { list, keep, order, allDone, place } = this.#wanted;
+    if (place !== undefined) return place(task);
     const sent = pending.peek().get(nameOf(list, task.id));
     const lane = sent?.lane ?? laneOf(task);
     const isOld = lane === 'done' && sent === undefined && !allDone && !isToday(task.ended_at);

@@ -52,7 +52,7 @@ function Editor({ list, task, description, close }) {
   const submit = async (event) => {
     event.preventDefault();
     const body = changed(fields, Object.fromEntries(new FormData(/** @type {HTMLFormElement} */ (event.currentTarget))));
-    if (Object.keys(body).length === 0 || (await send('edit', list, task, { as: null, body }))) close();
+    if (Object.keys(body).length === 0 || (await send('edit', list, task, { as: () => null, body }))) close();
   };
   /** @param {KeyboardEvent} event */
   const press = (event) => {

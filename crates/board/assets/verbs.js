@@ -11,6 +11,7 @@ import { fail, say, toast } from './notices.js';
 import { signal } from './preact.js';
 import { go, route, toList } from './route.js';
 import { canAct, repositoryOf } from './state.js';
+import { count } from './words.js';
 
 /** @typedef {import('./lanes.js').Lane} Lane */
 /** @typedef {'claim' | 'start' | 'done' | 'fail' | 'stuck' | 'release' | 'reopen' | 'cancel' | 'answer' | 'edit' | 'note' | 'blockers' | 'remove'} Verb */
@@ -43,8 +44,6 @@ const OF_STATE = {
   cancelled: ['reopen', 'note', 'remove'],
 };
 
-/** Who acts, with which words; `isOnce` is false where it makes several changes. */
-/** @typedef {{ as: string | null, body: object, isOnce?: boolean }} Given */
 /** A verb that was sent and whose event has not come: the card is shown where it goes. */
 /** @typedef {{ lane: Lane, from: Lane, timer: number }} Pending */
 /** @type {import('./preact.js').Signal<Map<string, Pending>>} */
@@ -53,6 +52,8 @@ export const pending = signal(new Map());
 export const faults = signal(new Map());
 /** The last change of this page, which `u` takes back. @type {import('./preact.js').Signal<{ list: string, as: string | null, text: string } | null>} */
 export const undoable = signal(null);
+/** Whether the verb that was sent last works, until that is known. @type {Promise<boolean> | null} */
+let sending = null;
 /** So long a card waits for its event. */
 const PATIENCE = 5000;
 
@@ -89,19 +90,26 @@ export function moves(task, to) {
   return { verbs, refused: why[to] };
 }
 
-/** The worker in whose name others' tasks are changed, once that is confirmed. @param {Task} task @param {string} what */
-async function inNameOf(task, what) {
-  const by = task.claim?.by;
-  if (by === undefined) return { as: null };
+/** @typedef {{ as: (task: Task) => string | null }} Who in whose name a task is changed */
+/** Who acts, with which words; `isOnce` is false where it makes several changes. */
+/** @typedef {Who & { body: object, isOnce?: boolean }} Given */
+
+/** The workers in whose names others' tasks are changed, once that is confirmed. @param {Task[]} tasks @param {string} what @returns {Promise<Who | null>} */
+async function inNameOf(tasks, what) {
+  const as = (/** @type {Task} */ task) => task.claim?.by ?? null;
+  const others = tasks.map(as).filter((by) => by !== null);
+  if (others.length === 0) return { as };
+  const who = [...new Set(others)].join(', ');
+  const isOne = tasks.length === 1;
   const sure = await ask({
-    title: `#${task.id} belongs to ${by}`,
-    text: `You hold no claim on it. ${what} in the name of ${by}? The history records that it was you.`,
-    confirm: `Yes, for ${by}`,
+    title: isOne ? `#${tasks[0]?.id} belongs to ${who}` : `${others.length} of them ${others.length === 1 ? 'belongs' : 'belong'} to ${who}`,
+    text: `You hold no claim on ${isOne ? 'it' : 'them'}. ${what} in the name of ${who}? The history records that it was you.`,
+    confirm: `Yes, for ${who}`,
   });
-  return sure === null ? null : { as: by };
+  return sure === null ? null : { as };
 }
 
-/** @param {string | null} list @param {string} title */
+/** @param {string | null} list @param {string} title @returns {Promise<Who | null>} */
 async function whose(list, title) {
   const workers = (repositoryOf(list)?.workers ?? []).filter(({ status }) => status === 'active').map(({ id }) => id);
   const given = await ask({
@@ -110,52 +118,62 @@ async function whose(list, title) {
     fields: [{ name: 'as', label: 'For', kind: 'choice', choices: ['', ...workers] }],
     confirm: 'Claim',
   });
-  return given === null ? null : { as: given.as || null };
+  return given === null ? null : { as: () => given.as || null };
 }
 
 const TEXT = /** @type {const} */ ({ done: 'How it ended, in a line', fail: 'Why', stuck: 'The question' });
 
 /**
  * What a verb needs to be known first: who acts, and with which words. Null where the person thought better.
- * @param {Verb} verb @param {string} list @param {Task} task
+ * @param {Verb} verb @param {string} list @param {Task[]} tasks
  * @returns {Promise<Given | null>}
  */
-async function prepare(verb, list, task) {
-  const title = `#${task.id} ${task.subject}`;
-  if (verb === 'claim' || (verb === 'start' && task.claim === null)) {
-    const who = await whose(list, `${verb === 'claim' ? 'Claim' : 'Start'} #${task.id}`);
+async function prepare(verb, list, tasks) {
+  const [task] = tasks;
+  if (task === undefined) return null;
+  const isOne = tasks.length === 1;
+  const title = isOne ? `#${task.id} ${task.subject}` : `${word(verb)}: ${count(tasks.length, 'task')}`;
+  const self = { as: () => null };
+  if (verb === 'claim' || (verb === 'start' && tasks.every(({ claim }) => claim === null))) {
+    const who = await whose(list, isOne ? `${verb === 'claim' ? 'Claim' : 'Start'} #${task.id}` : title);
     return who && { ...who, body: {} };
   }
   if (verb === 'start') {
-    const who = await inNameOf(task, 'Start it');
+    const who = await inNameOf(tasks, isOne ? 'Start it' : 'Start them');
     return who && { ...who, body: {} };
   }
   if (verb === 'done' || verb === 'fail' || verb === 'stuck') {
-    const who = await inNameOf(task, verb === 'done' ? 'Report it as done' : 'Report that');
+    const who = await inNameOf(tasks, verb !== 'done' ? 'Report that' : isOne ? 'Report it as done' : 'Report them as done');
     if (who === null) return null;
-    const given = await ask({ title, fields: [{ name: 'text', label: TEXT[verb], isNeeded: verb === 'stuck' }], confirm: VERBS[verb].label.replace('…', '') });
+    const given = await ask({ title, fields: [{ name: 'text', label: TEXT[verb], isNeeded: verb === 'stuck' }], confirm: word(verb) });
     return given && { ...who, body: { text: given.text } };
   }
   if (verb === 'release') {
-    const text = `${task.claim?.by ?? 'Its holder'} holds it. Release it by force?`;
-    return (await ask({ title, text, confirm: 'Release' })) && { as: null, body: { force: true } };
+    const holders = [...new Set(tasks.map(({ claim }) => claim?.by ?? 'its holder'))].join(', ');
+    const text = isOne ? `${task.claim?.by ?? 'Its holder'} holds it. Release it by force?` : `Held by ${holders}. Release them by force?`;
+    return (await ask({ title, text, confirm: 'Release' })) && { ...self, body: { force: true } };
   }
   if (verb === 'answer') {
     const given = await ask({ title, fields: [{ name: 'text', label: 'Answer', kind: 'text', isNeeded: true }], confirm: 'Answer' });
-    return given && { as: null, body: { text: given.text } };
+    return given && { ...self, body: { text: given.text } };
   }
   if (verb === 'note') {
     const given = await ask({ title, fields: [{ name: 'text', label: 'Note', kind: 'text', isNeeded: true }], confirm: 'Leave the note' });
-    return given && { as: null, body: { text: given.text } };
+    return given && { ...self, body: { text: given.text } };
   }
   if (verb === 'edit') return edit(task, title);
   if (verb === 'blockers') return blockers(task, title);
   if (verb === 'remove') {
-    const waits = task.blocks.length > 0 ? ` ${task.blocks.map((id) => `#${id}`).join(', ')} will not wait for it any more.` : '';
-    return (await ask({ title, text: `Remove this task from the list?${waits}`, confirm: 'Remove the task' })) && { as: null, body: {} };
+    const waits = [...new Set(tasks.flatMap(({ blocks }) => blocks))].map((id) => `#${id}`).join(', ');
+    const text = `Remove ${isOne ? 'this task' : 'these tasks'} from the list?${waits === '' ? '' : ` ${waits} will not wait for ${isOne ? 'it' : 'them'} any more.`}`;
+    return (await ask({ title, text, confirm: isOne ? 'Remove the task' : 'Remove the tasks' })) && { ...self, body: {} };
   }
-  const isSure = verb === 'reopen' && task.state !== 'completed' ? {} : await ask({ title, text: verb === 'cancel' ? 'Cancel this task?' : 'It is done. Reopen it?', confirm: verb === 'cancel' ? 'Cancel the task' : 'Reopen' });
-  return isSure && { as: null, body: {} };
+  const isSure = isOne && verb === 'reopen' && task.state !== 'completed' ? {} : await ask({
+    title,
+    text: !isOne ? undefined : verb === 'cancel' ? 'Cancel this task?' : 'It is done. Reopen it?',
+    confirm: verb === 'reopen' ? 'Reopen' : isOne ? 'Cancel the task' : 'Cancel the tasks',
+  });
+  return isSure && { ...self, body: {} };
 }
 
 /** What can be said of a task otherwise; its description only where that is known. @param {Task} task @param {string} [description] @returns {import('./ask.js').Field[]} */
@@ -175,7 +193,7 @@ async function edit(task, title) {
   const fields = fieldsOf(task);
   const given = await ask({ title, fields, confirm: 'Save' });
   const body = given === null ? {} : changed(fields, given);
-  return Object.keys(body).length === 0 ? null : { as: null, body };
+  return Object.keys(body).length === 0 ? null : { as: () => null, body };
 }
 
 /** @param {Task} task @param {string} title */
@@ -187,37 +205,74 @@ async function blockers(task, title) {
   const [add, remove] = [now.filter((it) => !was.includes(it)), was.filter((it) => !now.includes(it))];
   const n = remove.length + Math.sign(add.length);
   // Each that is removed is a change of its own; only one change is taken back at once.
-  return n === 0 ? null : { as: null, body: { add, remove }, isOnce: n === 1 };
+  return n === 0 ? null : { as: () => null, body: { add, remove }, isOnce: n === 1 };
 }
 
 /** Asks for the rest, and sends. @param {Verb} verb @param {string} list @param {Task} task */
 export async function act(verb, list, task) {
   if (!canAct.peek()) return fail('Not connected: verbs are off.');
-  const given = await prepare(verb, list, task);
+  const given = await prepare(verb, list, [task]);
   if (given === null || !(await send(verb, list, task, given)) || verb !== 'remove') return;
   if (route.peek().task === task.id) go(toList(list));
 }
 
-/** Sends, and shows the card where it goes. @param {Verb} verb @param {string} list @param {Task} task @param {Given} given */
-export async function send(verb, list, task, given) {
+/** Sends, shows the card where it goes, and remembers what can be taken back. @param {Verb} verb @param {string} list @param {Task} task @param {Given} given */
+export const send = (verb, list, task, given) =>
+  sent(request(verb, list, task, given), () => {
+    const text = `#${task.id}: ${word(verb).toLowerCase()}`;
+    undoable.value = verb === 'answer' || given.isOnce === false ? null : { list, as: given.as(task), text };
+    say(text);
+  });
+
+/** The verb as a word. @param {Verb} verb */
+const word = (verb) => VERBS[verb].label.replace(/( as)?…/, '');
+
+/** Sends a verb for one task. @param {Verb} verb @param {string} list @param {Task} task @param {Given} given */
+async function request(verb, list, task, { as, body }) {
   const name = nameOf(list, task.id);
   const goes = VERBS[verb].lane;
-  const from = laneOf(task);
   setFault(name, null);
-  if (goes !== null) wait(name, from, goes, task.id);
+  if (goes !== null) wait(name, laneOf(task), goes, task.id);
   try {
-    const path = `/v1/tasks/${encodeURIComponent(list)}/${encodeURIComponent(task.id)}/${verb}`;
-    await post(path, given.body, { as: given.as });
-    const text = `#${task.id}: ${VERBS[verb].label.replace('…', '').toLowerCase()}`;
-    undoable.value = verb === 'answer' || given.isOnce === false ? null : { list, as: given.as, text };
-    say(text);
-    return true;
+    await post(`/v1/tasks/${encodeURIComponent(list)}/${encodeURIComponent(task.id)}/${verb}`, body, { as: as(task) });
   } catch (fault) {
     settle(name);
     setFault(name, fault instanceof Error ? fault.message : String(fault));
-    fail(fault);
-    return false;
+    throw fault;
   }
+}
+
+/** The menu of several tasks: one question, a verb for each that takes it, one answer. @param {string} list @param {Task[]} tasks */
+export async function menuOfAll(list, tasks) {
+  if (!canAct.peek()) return fail('Not connected: verbs are off.');
+  const takes = (/** @type {Verb} */ verb) => tasks.filter((task) => verbsOf(task).includes(verb));
+  const verbs = /** @type {Verb[]} */ (Object.keys(VERBS)).filter((verb) => verb !== 'edit' && verb !== 'blockers' && takes(verb).length > 0);
+  const choices = verbs.map((verb) => ({ key: VERBS[verb].key, label: VERBS[verb].label, about: `${takes(verb).length} of ${tasks.length}` }));
+  const key = await choose({ title: count(tasks.length, 'marked task'), ...(verbs.length === 0 && { text: 'No verb is for any of them.' }), choices });
+  const verb = verbs.find((it) => VERBS[it].key === key);
+  const given = verb === undefined ? null : await prepare(verb, list, takes(verb));
+  if (verb === undefined || given === null) return;
+  const all = takes(verb);
+  // Only the last one could be taken back.
+  undoable.value = null;
+  /** @type {string[]} */
+  const refused = [];
+  for (const task of all) await request(verb, list, task, given).catch((fault) => refused.push(`#${task.id}: ${fault.message}`));
+  const text = `${word(verb)}: ${all.length - refused.length} of ${tasks.length} tasks.`;
+  if (refused.length === 0) toast(text);
+  else fail(Object.assign(new Error(text), { hint: refused.join(' ') }));
+}
+
+/** Waits for the answer to a verb. @param {Promise<any>} answer @param {(told: any) => void} done */
+async function sent(answer, done) {
+  const works = answer.then(
+    (told) => (done(told), true),
+    (fault) => (fail(fault), false),
+  );
+  sending = works;
+  const isDone = await works;
+  if (sending === works) sending = null;
+  return isDone;
 }
 
 /** @param {string} name @param {string | null} fault */
@@ -269,6 +324,8 @@ export async function menu(list, task, verbs = verbsOf(task), open) {
 
 /** Takes back the last change of this page. */
 export async function undo() {
+  // What was just sent is what is meant, or nothing is.
+  if (sending !== null && !(await sending)) return;
   const last = undoable.peek();
   if (last === null) return toast('There is nothing of yours to take back.');
   if (!canAct.peek()) return fail('Not connected: verbs are off.');
@@ -296,11 +353,8 @@ export async function add(list) {
   });
   if (given === null) return;
   const body = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
-  try {
-    const task = await post('/v1/tasks', body, { list });
+  await sent(post('/v1/tasks', body, { list }), (task) => {
     undoable.value = { list, as: null, text: `#${task.id}: added` };
     toast(`Added #${task.id}`);
-  } catch (fault) {
-    fail(fault);
-  }
+  });
 }

@@ -5,6 +5,7 @@
 // @ts-check
 
 const NAME = 'flagpost-key';
+const PLACE = 'flagpost-place';
 /** So long another tab may take to answer. */
 const PATIENCE = 300;
 
@@ -16,6 +17,29 @@ export function keep(key) {
 /** The headers that show it. @param {string} key */
 export function shown(key) {
   return { 'Flagpost-Key': key };
+}
+
+/** Gives a new key to the tabs that wait for one. @param {string} key */
+export function tell(key) {
+  new BroadcastChannel(NAME).postMessage({ key });
+}
+
+/** Notes where this tab is, and loads it again there as soon as another tab has a key. */
+export function waitForKey() {
+  sessionStorage.removeItem(NAME);
+  sessionStorage.setItem(PLACE, location.pathname + location.hash);
+  new BroadcastChannel(NAME).addEventListener('message', ({ data }) => {
+    if (typeof data?.key !== 'string') return;
+    keep(data.key);
+    location.reload();
+  });
+}
+
+/** Where this tab was when it had no key; once. */
+export function placeBefore() {
+  const place = sessionStorage.getItem(PLACE) ?? '/';
+  sessionStorage.removeItem(PLACE);
+  return place;
 }
 
 /** Gives the key to each tab that asks. @param {string} key */

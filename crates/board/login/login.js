@@ -4,13 +4,17 @@
 // another site's page. The key leaves the address at once.
 // @ts-check
 
-import { keep, shown } from './key.js';
+import { keep, placeBefore, shown, tell } from './key.js';
+
+/** Where the page is once its link is used: it can be loaded there again. */
+const USED = '/login/used';
 
 /** Signs in with the link at this address; what there is to say where that fails, else null. */
 export async function signIn() {
+  if (location.pathname === USED) return 'This link was used, or is too old.';
   const code = location.pathname.split('/').pop();
   const key = location.hash.slice(1);
-  history.replaceState(null, '', '/login/');
+  history.replaceState(null, '', USED);
   if (key === '') return 'This link is not whole: the part behind # is missing.';
   let answer;
   try {
@@ -27,10 +31,14 @@ export async function signIn() {
     return told.message ?? `The daemon answered ${answer.status}.`;
   }
   keep(key);
-  location.replace('/');
+  tell(key);
+  location.replace(location.origin + placeBefore());
   return null;
 }
 
 const fault = await signIn();
 const told = document.getElementById('told');
-if (fault !== null && told !== null) told.textContent = fault;
+if (fault !== null) {
+  if (told !== null) told.textContent = fault;
+  document.getElementById('how')?.removeAttribute('hidden');
+}

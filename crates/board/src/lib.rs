@@ -59,6 +59,7 @@ const APP: &[Asset] = files!(
     "screens.css",
     "settings.js",
     "shared.js",
+    "sight.js",
     "state.js",
     "stream.js",
     "task.js",
@@ -78,7 +79,7 @@ const INDEX: Asset = Asset {
 };
 
 /// What the page of a link needs, and that of those who are not in.
-const LOGIN: &[Asset] = files!("login": "login.js", "key.js", "page.css");
+const LOGIN: &[Asset] = files!("login": "login.js", "key.js", "page.css", "refused.js");
 /// The page that makes a session of a link.
 pub const LINK: Asset = Asset {
     name: "login.html",
