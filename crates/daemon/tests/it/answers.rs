@@ -264,6 +264,7 @@ fn every_route_keeps_to_its_description() {
         "get /inbox/{worker}/{seq}",
         "get /lists/{list}",
         "get /lists/{list}/tasks/{id}",
+        "get /login/",
         "get /login/{code}",
         "get /runs/{session}",
         "post /login",

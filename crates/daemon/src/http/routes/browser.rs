@@ -56,6 +56,13 @@ pub(crate) const ROUTES: &[Route] = &[
     )
     .taking(&[Parameter::text("code", "The link's code, or a file of the page.").required()]),
     Route::own(
+        Verb::Get,
+        "/login/",
+        "The same page, for whoever lost the rest of the link",
+        Operation::ProgramDescribe,
+        RouteHandler::Page(|_, _| Ok(pages::login(""))),
+    ),
+    Route::own(
         Verb::Post,
         "/login",
         "Makes a session of a link: sets its cookie for whoever has the link's key",
