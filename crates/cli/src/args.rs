@@ -97,6 +97,7 @@ pub enum Command {
     Cockpit(commands::cockpit::CockpitArgs),
     Board(commands::board::BoardArgs),
     Hook(commands::hook::HookArgs),
+    Mcp(commands::mcp::McpArgs),
     /// Show and recover the sessions of runs
     #[command(subcommand, after_help = "Example: flagpost session show")]
     Session(commands::session::SessionCommand),

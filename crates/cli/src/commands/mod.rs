@@ -30,6 +30,7 @@ pub mod instructions;
 pub mod list;
 pub mod logs;
 pub mod man;
+pub mod mcp;
 pub mod moves;
 pub mod msg;
 pub mod note;
@@ -106,6 +107,7 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         Some(Command::Board(args)) => board::run(context, &args),
         // Answered before anything is opened.
         Some(Command::Hook(_)) => Ok(Answer::silent()),
+        Some(Command::Mcp(args)) => mcp::run(context, &args),
         Some(Command::Logs(args)) => logs::run(context, &args),
         Some(Command::Daemon(verb)) => daemon::run(context, &verb),
         Some(Command::Bridge(verb)) => bridge::run(context, &verb),
