@@ -64,8 +64,9 @@ impl ToolParam {
 impl ToolInput {
     fn schema(self) -> Value {
         match self {
-            Self::Id | Self::Number => json!({"type": ["string", "integer"]}),
-            Self::Ids => json!({"type": "array", "items": {"type": ["string", "integer"]}}),
+            // Not every client takes a list of types.
+            Self::Id | Self::Number => json!({"anyOf": [{"type": "string"}, {"type": "integer"}]}),
+            Self::Ids => json!({"type": "array", "items": Self::Id.schema()}),
             Self::Text => json!({"type": "string"}),
             Self::Texts => json!({"type": "array", "items": {"type": "string"}}),
             Self::Count(least, most) => {

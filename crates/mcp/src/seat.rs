@@ -4,7 +4,13 @@
 //! process's worker and place, the arguments, the answer. The repository is looked for at each call: it
 //! may be registered while the client runs.
 
-use std::path::PathBuf;
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use flagpost_core::{
     Error, Home, List, Repository, Result,
@@ -19,19 +25,44 @@ use serde_json::{Map, Value};
 /// An agent's place.
 #[derive(Debug, Clone)]
 pub struct AgentSeat {
-    /// The home.
-    pub home: Home,
-    /// Which worker it is; without one it may only read.
-    pub worker: Option<WorkerId>,
-    /// Whose login it runs under.
-    pub user: WorkerId,
-    /// The list that was named; without one, the repository's.
-    pub list: Option<ListId>,
-    /// Where the process stands.
-    pub dir: PathBuf,
+    pub(crate) home: Home,
+    pub(crate) worker: Option<WorkerId>,
+    user: WorkerId,
+    list: Option<ListId>,
+    dir: PathBuf,
+    over: Arc<AtomicBool>,
 }
 
 impl AgentSeat {
+    /// The seat of this worker, in a process of this user that stands here. Without a worker it may only
+    /// read; without a list, the repository's is meant.
+    pub fn new(
+        home: Home,
+        worker: Option<WorkerId>,
+        user: WorkerId,
+        list: Option<ListId>,
+        dir: PathBuf,
+    ) -> Self {
+        Self {
+            home,
+            worker,
+            user,
+            list,
+            dir,
+            over: Arc::default(),
+        }
+    }
+
+    /// Nobody listens any more.
+    pub(crate) fn leave(&self) {
+        self.over.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether anybody listens yet.
+    pub(crate) fn is_over(&self) -> bool {
+        self.over.load(Ordering::Relaxed)
+    }
+
     /// The repository that the process stands in.
     pub(crate) fn repository(&self) -> Result<Repository> {
         let dir = || self.dir.clone();

@@ -4,7 +4,13 @@
 //! wait for locks and disks is done aside. Invariant: only what the client did wrong by the protocol is a
 //! fault of the protocol.
 
-use std::{io, sync::Arc, time::Duration};
+use std::{
+    io,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
 
 use flagpost_core::{Error, describe};
 use rmcp::{
@@ -19,6 +25,7 @@ use rmcp::{
     transport::async_rw::AsyncRwTransport,
 };
 use tokio::{
+    io::{AsyncRead, ReadBuf, Stdin},
     runtime::Builder,
     select,
     signal::unix::{SignalKind, signal},
@@ -56,19 +63,44 @@ pub enum ServeFault {
 /// Serves this seat on stdin and stdout, until stdin closes or somebody ends the process.
 pub fn serve(seat: AgentSeat, version: &'static str) -> Result<(), ServeFault> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
+    let seat = Arc::new(seat);
     let server = ToolServer {
-        seat: Arc::new(seat),
+        seat: Arc::clone(&seat),
         version,
     };
     let served = runtime.block_on(async {
         let mut ended = signal(SignalKind::terminate())?;
         select! {
             served = server.until_closed() => served,
-            _ = ended.recv() => Ok(()),
+            _ = ended.recv() => {
+                seat.leave();
+                Ok(())
+            }
         }
     });
     runtime.shutdown_timeout(PATIENCE);
     served
+}
+
+/// What the client says; where it ends, whoever waits is told.
+struct HeardInput {
+    stdin: Stdin,
+    seat: Arc<AgentSeat>,
+}
+
+impl AsyncRead for HeardInput {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.stdin).poll_read(context, buffer);
+        if read.is_ready() && buffer.filled().len() == before {
+            self.seat.leave();
+        }
+        read
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -79,8 +111,11 @@ struct ToolServer {
 
 impl ToolServer {
     async fn until_closed(self) -> Result<(), ServeFault> {
-        let (stdin, stdout) = (tokio::io::stdin(), tokio::io::stdout());
-        let lines = AsyncRwTransport::new(stdin, stdout).with_max_line_length(LONGEST);
+        let stdin = HeardInput {
+            stdin: tokio::io::stdin(),
+            seat: Arc::clone(&self.seat),
+        };
+        let lines = AsyncRwTransport::new(stdin, tokio::io::stdout()).with_max_line_length(LONGEST);
         match self.serve(lines).await {
             // However it ends, nobody listens any more.
             Ok(running) => drop(running.waiting().await),

@@ -5,16 +5,18 @@ use flagpost_model::ListRef;
 
 use crate::{context::Context, error::usage, output::Answer};
 
-/// Serve tools to an agent over the Model Context Protocol
+/// Serve an agent's tools on stdin and stdout
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost mcp\n\n\
-    An agent's client starts it and speaks to it on stdin and stdout; it ends when stdin closes.\n\
-    FLAGPOST_WORKER says which worker the agent is; without it the tools only read. Tell a client of it:\n\
-    \x20 Claude Code  claude mcp add flagpost --env FLAGPOST_WORKER=W3 -- flagpost mcp\n\
-    \x20 Codex        codex mcp add flagpost --env FLAGPOST_WORKER=W3 -- flagpost mcp\n\
-    \x20 Gemini CLI   gemini mcp add -e FLAGPOST_WORKER=W3 flagpost flagpost mcp\n\
-    \x20 opencode     \"mcp\": {\"flagpost\": {\"type\": \"local\", \"command\": [\"flagpost\", \"mcp\"],\n\
-    \x20              \"environment\": {\"FLAGPOST_WORKER\": \"W3\"}}} in opencode.json\n\
+    An agent's client starts it and speaks the Model Context Protocol to it, until stdin closes.\n\
+    FLAGPOST_WORKER says which worker the agent is; without it the tools only read.\n\
+    Tell a client of it:\n\
+    \x20 claude mcp add flagpost --env FLAGPOST_WORKER=W3 -- flagpost mcp\n\
+    \x20 codex mcp add flagpost --env FLAGPOST_WORKER=W3 -- flagpost mcp\n\
+    \x20 gemini mcp add -e FLAGPOST_WORKER=W3 flagpost flagpost mcp\n\
+    For opencode, in opencode.json:\n\
+    \x20 {\"mcp\": {\"flagpost\": {\"type\": \"local\", \"command\": [\"flagpost\", \"mcp\"],\n\
+    \x20  \"environment\": {\"FLAGPOST_WORKER\": \"W3\"}}}}\n\
     docs/mcp.md describes the tools.")]
 pub struct McpArgs {}
 
@@ -32,13 +34,9 @@ pub fn run(context: &Context, _: &McpArgs) -> anyhow::Result<Answer> {
             return Err(usage("the tools work on a list of the home"));
         }
     };
-    let seat = AgentSeat {
-        home: context.home.clone(),
-        worker: context.settings.agent()?,
-        user: context.actor()?,
-        list,
-        dir: context.dir.clone(),
-    };
+    let worker = context.settings.agent()?;
+    let (home, dir) = (context.home.clone(), context.dir.clone());
+    let seat = AgentSeat::new(home, worker, context.actor()?, list, dir);
     serve(seat, env!("CARGO_PKG_VERSION"))?;
     Ok(Answer::silent())
 }

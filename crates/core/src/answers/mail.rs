@@ -131,7 +131,7 @@ view! {
     }
 
     /// A brief that its worker may read.
-    pub struct OpenBrief<'a> from it: &'a (BriefView, String) {
+    pub struct OpenBrief<'a> from it: &'a (BriefView, Option<String>) {
         seq: Seq = it.0.brief.seq,
         id: Option<&'a str> = it.0.brief.extras.id.as_deref(),
         thread: Option<&'a str> = it.0.brief.extras.thread_id.as_deref(),
@@ -141,8 +141,8 @@ view! {
         ticket: Option<&'a str> = it.0.brief.target_ticket.as_deref(),
         /// What is rejected is not to be done.
         decision: Option<Decision> = it.0.standing.decision(),
-        /// The file of its body, Markdown.
-        path: &'a str = &it.1,
+        /// The file of its body, Markdown; null where it is rejected.
+        path: Option<&'a str> = it.1.as_deref(),
         /// How long the body is.
         bytes: usize = it.0.body.len(),
         /// The body's hash.

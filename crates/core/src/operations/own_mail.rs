@@ -2,6 +2,7 @@
 
 use flagpost_model::{
     Seq, WorkerId,
+    decision::Decision,
     envelope::{BriefKind, Extras, ReportKind, Ticket},
 };
 use serde_json::{Value, json};
@@ -24,8 +25,7 @@ use crate::{
     },
 };
 
-const TEXT: Parameter =
-    Parameter::new("text", ParamKind::Line, "What there is to say.").required();
+const TEXT: Parameter = Parameter::new("text", ParamKind::Line, "What there is to say.").required();
 const TICKET: Parameter = Parameter::text("ticket", "The ticket it is about.");
 
 pub(super) const ENTRIES: &[OperationEntry] = &[
@@ -100,8 +100,10 @@ fn open(caller: &Caller, arguments: &Arguments) -> Result<Value> {
     let more = open.len() > limit;
     open.truncate(limit);
     let placed = open.into_iter().map(|it| {
-        let path = mail.body_path(it.brief.seq);
-        (it, path.to_string_lossy().into_owned())
+        let may = it.standing.decision() != Some(Decision::Rejected);
+        let path = may.then(|| mail.body_path(it.brief.seq));
+        let path = path.map(|it| it.to_string_lossy().into_owned());
+        (it, path)
     });
     let placed: Vec<_> = placed.collect();
     Ok(json!(OpenBriefs::new(each(&placed), more)))

@@ -1,5 +1,7 @@
 //! The tools of a worker's mail.
 
+use std::time::{Duration, Instant};
+
 use flagpost_core::{Error, operations::Operation, relay::Fleet, waiting::until};
 use flagpost_model::{WorkerId, envelope::Direction};
 use jiff::SignedDuration;
@@ -11,27 +13,38 @@ use crate::{refusal::ToolRefusal, seat::AgentSeat};
 /// What a report may be.
 pub(super) const REPORTS: &[&str] = &["answer", "question", "progress"];
 
+/// Who waits looks so often whether anybody listens yet.
+const SLICE: Duration = Duration::from_millis(500);
+
 /// What waits for the worker.
 pub(super) fn inbox(seat: &AgentSeat, said: Map<String, Value>) -> Result<Value, ToolRefusal> {
     let mut said = said;
     let wait = said.remove("wait_s").and_then(|it| it.as_u64());
-    let wait = SignedDuration::from_secs(i64::try_from(wait.unwrap_or_default()).unwrap_or(0));
+    let ends = Instant::now() + Duration::from_secs(wait.unwrap_or_default());
     let look = || seat.ask(Operation::BriefNext, said.clone());
-    let answer = match (wait.is_zero(), &seat.worker) {
-        (false, Some(worker)) => {
-            let repository = seat.repository()?;
-            let mail = Fleet::of(&seat.home, &repository.id).mail(worker)?;
-            let mut last = Value::Null;
-            let found = until(&[mail.dir(Direction::Inbox)], Some(wait), || {
-                last = look()?;
-                let is_empty = last["items"].as_array().is_none_or(Vec::is_empty);
-                Ok((!is_empty).then(|| last.clone()))
-            })?;
-            found.unwrap_or(last)
+    let mut answer = look()?;
+    while is_empty(&answer) && !seat.is_over() {
+        let (left, Some(worker)) = (ends.saturating_duration_since(Instant::now()), &seat.worker)
+        else {
+            break;
+        };
+        if left.is_zero() {
+            break;
         }
-        _ => look()?,
-    };
+        let repository = seat.repository()?;
+        let mail = Fleet::of(&seat.home, &repository.id).mail(worker)?;
+        let slice = SignedDuration::try_from(left.min(SLICE)).unwrap_or_default();
+        let found = until(&[mail.dir(Direction::Inbox)], Some(slice), || {
+            let answer = look()?;
+            Ok((!is_empty(&answer)).then_some(answer))
+        })?;
+        answer = found.unwrap_or(answer);
+    }
     Ok(only(&answer, &["items", "more"]))
+}
+
+fn is_empty(inbox: &Value) -> bool {
+    inbox["items"].as_array().is_none_or(Vec::is_empty)
 }
 
 /// The worker has a brief.
