@@ -103,6 +103,7 @@ pub enum Command {
         after_help = "Example: flagpost hooks install --agent claude"
     )]
     Hooks(commands::hooks::HooksCommand),
+    Mcp(commands::mcp::McpArgs),
     /// Show and recover the sessions of runs
     #[command(subcommand, after_help = "Example: flagpost session show")]
     Session(commands::session::SessionCommand),

@@ -15,7 +15,10 @@ const GROUPS: &[(&str, &str)] = &[
         "add list show edit note ready graph import export search undo task",
     ),
     ("Run agents", "run stop answer logs session"),
-    ("As an agent", "claim done fail stuck release instructions"),
+    (
+        "As an agent",
+        "claim done fail stuck release instructions mcp",
+    ),
     ("Approvals", "assign inbox ratify reject outbox relay"),
     ("Fleet", "worker msg reserve hooks hook"),
     ("Watch", "cockpit board history"),

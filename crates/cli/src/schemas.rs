@@ -9,7 +9,6 @@ use crate::commands::{
 };
 
 flagpost_core::answers! {
-    "ack" => worker::next::BriefAcked<'_>,
     "agent_answer" => bridge::send::AgentAnswer<'_>,
     "agent_cleared" => bridge::outbox::AgentCleared,
     "agent_event" => bridge::serve::AgentEvent<'_>,

@@ -5,10 +5,13 @@
 
 mod queue;
 
+use std::collections::BTreeSet;
+
 use flagpost_disk as disk;
 use flagpost_model::{
     SessionId, TaskId, Token, WorkerId,
     plan::{Graph, first_ready},
+    query::Query,
     refusal::Refusal,
     task::{Act, Claim, StateName, Task, TaskEvent, TaskSummary, transition},
 };
@@ -84,6 +87,24 @@ pub fn claim_next(list: &List<'_>, terms: &Terms) -> Result<Claimed> {
         }
         other => other,
     }
+}
+
+/// Claims the first ready task that fits.
+pub fn claim_fitting(list: &List<'_>, terms: &Terms, query: &Query) -> Result<Claimed> {
+    let loaded = list.load()?;
+    let fitting = tasks::select(list, &loaded, query, Some(&terms.actor), 0)?;
+    let fitting: BTreeSet<&TaskId> = fitting.tasks.iter().map(|it| &it.id).collect();
+    for task in tasks::ready(&loaded.outlines, list.home.now()) {
+        if !fitting.contains(&task.id) {
+            continue;
+        }
+        match claim(list, terms, &task.id) {
+            // Somebody was faster.
+            Err(error) if is_about_one_task(&error) => {}
+            claimed => return claimed,
+        }
+    }
+    Err(nothing_ready(list))
 }
 
 /// The first of what can be claimed now, in order.

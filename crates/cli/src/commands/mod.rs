@@ -31,6 +31,7 @@ pub mod instructions;
 pub mod list;
 pub mod logs;
 pub mod man;
+pub mod mcp;
 pub mod moves;
 pub mod msg;
 pub mod note;
@@ -108,6 +109,7 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         // Answered before anything is opened.
         Some(Command::Hook(_)) => Ok(Answer::silent()),
         Some(Command::Hooks(verb)) => hooks::run(context, &verb),
+        Some(Command::Mcp(args)) => mcp::run(context, &args),
         Some(Command::Logs(args)) => logs::run(context, &args),
         Some(Command::Daemon(verb)) => daemon::run(context, &verb),
         Some(Command::Bridge(verb)) => bridge::run(context, &verb),

@@ -30,7 +30,7 @@ pub fn of(context: &Context, command: &Command) -> anyhow::Result<Op> {
     Ok(match command {
         Command::Init(_) => Op::RepositoryInit,
         // What is done in it asks again.
-        Command::Status(_) | Command::Cockpit(_) => Op::StatusShow,
+        Command::Status(_) | Command::Cockpit(_) | Command::Mcp(_) => Op::StatusShow,
         Command::Doctor(args) if args.fix => Op::HomeMend,
         Command::Doctor(_) => Op::HomeExamine,
         Command::Demo(_) => Op::ProgramTry,

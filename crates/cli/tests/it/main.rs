@@ -62,6 +62,7 @@ mod logs;
 mod long_chains;
 mod manual;
 mod markdown_commands;
+mod mcp;
 mod messages;
 mod messages_by_agents;
 mod notifications;

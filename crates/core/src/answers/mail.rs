@@ -4,6 +4,7 @@ use flagpost_model::{
     Seq, WorkerId,
     decision::{Decision, DecisionRecord, DecisionState, WithheldReason},
     envelope::{Brief, Direction, Hash},
+    message::Message,
     view,
 };
 use schemars::JsonSchema;
@@ -127,6 +128,46 @@ view! {
         arrived: Vec<Arrived<'a>> = each(&it.arrived),
         /// Those that are withheld, and that somebody had decided on before.
         left_aside: Vec<LeftAside<'a>> = it.left_aside.iter().filter_map(LeftAside::of).collect(),
+    }
+
+    /// A brief that its worker may read.
+    pub struct OpenBrief<'a> from it: &'a (BriefView, Option<String>) {
+        seq: Seq = it.0.brief.seq,
+        id: Option<&'a str> = it.0.brief.extras.id.as_deref(),
+        thread: Option<&'a str> = it.0.brief.extras.thread_id.as_deref(),
+        from: String = Message::of_brief(&it.0.brief, "").from,
+        /// Its words in a line.
+        subject: &'a str = &it.0.brief.summary,
+        ticket: Option<&'a str> = it.0.brief.target_ticket.as_deref(),
+        /// What is rejected is not to be done.
+        decision: Option<Decision> = it.0.standing.decision(),
+        /// The file of its body, Markdown; null where it is rejected.
+        path: Option<&'a str> = it.1.as_deref(),
+        /// How long the body is.
+        bytes: usize = it.0.body.len(),
+        /// The body's hash.
+        sha256: &'a Hash = &it.0.prints.sha256,
+    }
+
+    /// The decided briefs that a worker has not acknowledged.
+    ///
+    /// After the MCP tool 'inbox'.
+    pub struct OpenBriefs<'a> {
+        /// The oldest first.
+        items: Vec<OpenBrief<'a>>,
+        /// Whether more wait than are shown.
+        more: bool,
+    }
+
+    /// A brief that its worker has read.
+    ///
+    /// After 'flagpost worker ack'.
+    pub struct BriefAcked<'a> {
+        worker: &'a WorkerId,
+        /// Its number in this direction of the worker's mail.
+        seq: Seq,
+        /// The worker had said so before.
+        already: bool,
     }
 
     /// A number that was given out.

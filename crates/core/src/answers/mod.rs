@@ -48,8 +48,8 @@ pub use findings::{Examined, FindingCounts};
 pub use graph::{GraphCard, GraphLayout};
 pub use history::{HistoryAnswer, LineAnswer};
 pub use mail::{
-    BriefAnswer, BriefInFull, BriefsPage, DecidedAnswer, NumberAnswer, ReportsPage, SlashAnswer,
-    Withheld, WorkersPage,
+    BriefAcked, BriefAnswer, BriefInFull, BriefsPage, DecidedAnswer, NumberAnswer, OpenBrief,
+    OpenBriefs, ReportsPage, SlashAnswer, Withheld, WorkersPage,
 };
 pub use messages::{MessageWaiting, MessagesPage, NoMessage, OpenMessagesPage};
 pub use questions::AnsweredAnswer;
@@ -115,6 +115,7 @@ macro_rules! answers {
 }
 
 answers! {
+    "ack" => BriefAcked<'_>,
     "answered" => AnsweredAnswer<'_>,
     "brief" => BriefInFull<'_>,
     "briefs" => BriefsPage<'_>,
@@ -132,6 +133,7 @@ answers! {
     "error" => ErrorAnswer<'_>,
     "graph_layout" => GraphLayout<'_>,
     "history" => HistoryAnswer<'_>,
+    "inbox" => OpenBriefs<'_>,
     "list" => ListDocument<'_>,
     "log_none" => NoLog,
     "log_part" => LogPart<'_>,

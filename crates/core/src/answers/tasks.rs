@@ -97,6 +97,10 @@ pub struct TaskAnswer<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<Task<'a>>")]
     pub next: Option<Vec<Task<'a>>>,
+    /// Whether it was there before. Only what adds a task once says so, so other answers lack it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "bool")]
+    pub existed: Option<bool>,
 }
 
 impl<'a> From<&'a task::Task> for TaskAnswer<'a> {
@@ -105,6 +109,7 @@ impl<'a> From<&'a task::Task> for TaskAnswer<'a> {
             task: task.into(),
             parts: None,
             next: None,
+            existed: None,
         }
     }
 }

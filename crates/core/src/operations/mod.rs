@@ -13,6 +13,7 @@ mod history;
 mod home;
 mod mail;
 mod messages;
+mod own_mail;
 mod parameter;
 mod plans;
 mod reservations;
@@ -40,6 +41,7 @@ const SUBJECTS: &[&[OperationEntry]] = &[
     search::ENTRIES,
     workers::ENTRIES,
     mail::ENTRIES,
+    own_mail::ENTRIES,
     messages::ENTRIES,
     reservations::ENTRIES,
     slash::ENTRIES,

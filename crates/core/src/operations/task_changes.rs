@@ -2,6 +2,7 @@
 
 use flagpost_model::{
     ListId, Token,
+    query::Query,
     task::{Act, Ending},
 };
 use jiff::SignedDuration;
@@ -75,6 +76,11 @@ pub(super) const ENTRIES: &[OperationEntry] = &[
             DUE,
             TAGS,
             UID,
+            Parameter::new("after", ParamKind::Texts, "The tasks to wait for."),
+            Parameter::flag(
+                "once",
+                "Where a task has this uid already, answers with that one.",
+            ),
         ]),
     change(
         Operation::TaskEdit,
@@ -131,11 +137,15 @@ pub(super) const ENTRIES: &[OperationEntry] = &[
     .taking(&[OF_LIST, ID]),
     OperationEntry::new(
         Operation::TaskNext,
-        "Claims the first ready task of a list",
+        "Claims the first ready task of a list, or the first that fits a query",
         Run::Answer("task", claim_next),
     )
     .asking(&[Repo, Actor])
-    .taking(&[LIST, LEASE]),
+    .taking(&[
+        LIST,
+        LEASE,
+        Parameter::text("query", "As in 'flagpost list': tag=docs."),
+    ]),
     change(
         Operation::TaskClaim,
         "Claims a task; the answer has the token",
@@ -238,9 +248,22 @@ fn add(caller: &Caller, arguments: &Arguments) -> Result<Value> {
     let id: Option<ListId> = arguments.parsed(LIST.name)?;
     let id = id.unwrap_or_else(|| repository.name.clone());
     let list = List::open_or_create(caller.home(), &id, &repository)?;
-    let fields = fields(&list, arguments)?;
-    let task = tasks::add(&list, &caller.actor()?, &fields, &[])?;
-    Ok(json!(TaskAnswer::from(&task)))
+    let fields = Fields {
+        origin: Some(caller.origin()),
+        ..fields(&list, arguments)?
+    };
+    let after = arguments.texts("after").unwrap_or_default();
+    let after = after.iter().map(|it| list.resolve(it));
+    let (after, actor) = (after.collect::<Result<Vec<_>>>()?, caller.actor()?);
+    let once = arguments.flag("once");
+    let (task, existed) = match once {
+        true => tasks::add_once(&list, &actor, &fields, &after)?,
+        false => (tasks::add(&list, &actor, &fields, &after)?, false),
+    };
+    Ok(json!(TaskAnswer {
+        existed: once.then_some(existed),
+        ..TaskAnswer::from(&task)
+    }))
 }
 
 fn edit(caller: &Caller, arguments: &Arguments) -> Result<Value> {
@@ -305,7 +328,11 @@ fn remove(caller: &Caller, arguments: &Arguments) -> Result<Value> {
 fn claim_next(caller: &Caller, arguments: &Arguments) -> Result<Value> {
     let list = caller.list(arguments)?;
     let terms = terms(caller, arguments)?;
-    Ok(claimed(&claims::claim_next(&list, &terms)?))
+    let query: Option<Query> = arguments.parsed("query")?;
+    Ok(claimed(&match query {
+        Some(query) => claims::claim_fitting(&list, &terms, &query)?,
+        None => claims::claim_next(&list, &terms)?,
+    }))
 }
 
 fn claim(caller: &Caller, arguments: &Arguments) -> Result<Value> {

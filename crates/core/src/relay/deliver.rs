@@ -1,7 +1,7 @@
 //! Delivery: the oldest decided brief, again and again, until the worker says that it has it.
 //!
 //! Owns the two marks of a delivery: `.NNNN.offered`, raised with the first offer, and `NNNN.read`,
-//! the worker's own. Invariant: a body that is not the one that was decided on is never handed out, nor
+//! the worker's own; and what of a brief its worker may read at all. Invariant: a body that is not the one that was decided on is never handed out, nor
 //! a task that its worker has answered.
 
 use flagpost_disk::{
@@ -19,7 +19,9 @@ use super::{
     Locked, Mail,
     briefs::{self, BriefStatus, BriefView},
     envelope_files::EnvelopeFiles,
-    messages, workers,
+    messages,
+    record::Certainty,
+    workers,
 };
 use crate::{
     error::{Error, Result},
@@ -100,6 +102,43 @@ pub fn next(mail: &Mail<'_>, actor: &WorkerId) -> Result<Option<Offer>> {
         return Ok(offer(mail, letter.for_its_worker(mail)?, delivery, again));
     }
     Ok(None)
+}
+
+/// The briefs that the worker may see and has not read, the oldest first. The first of them counts as
+/// offered.
+pub fn open(mail: &Mail<'_>, actor: &WorkerId) -> Result<Vec<BriefView>> {
+    let mut open = Vec::new();
+    if next(mail, actor)?.is_none() {
+        return Ok(open);
+    }
+    for (seq, slot) in mail.slots(Direction::Inbox)? {
+        if !slot.is_open_to_the_worker() {
+            continue;
+        }
+        let Ok(letter) = briefs::read(mail, seq, &slot, Certainty::Sure)? else {
+            continue;
+        };
+        let message = Message::of_brief(&letter.brief, &letter.body);
+        let is_task = message.subject == Some(Subject::Task);
+        if deliverable(mail, &letter).is_some()
+            && !(is_task && messages::is_answered(mail, &message)?)
+        {
+            open.push(letter.for_its_worker(mail)?);
+        }
+    }
+    Ok(open)
+}
+
+/// A brief as its worker may read it, acknowledged or not: nothing that nobody let through, nor what was
+/// changed since.
+pub fn delivered(mail: &Mail<'_>, seq: Seq) -> Result<BriefView> {
+    let letter = briefs::show_as(mail, seq, Certainty::Sure)?;
+    if letter.stage == BriefStatus::Withdrawn {
+        let worker = mail.worker.clone();
+        return Err(Error::Gate(DecisionRefusal::Withdrawn { worker, seq }));
+    }
+    must_be_as_decided(mail, &letter)?;
+    letter.for_its_worker(mail)
 }
 
 /// Whether a worker may be waiting for anything here: by what the files say, or the history, where they

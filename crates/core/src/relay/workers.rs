@@ -248,7 +248,7 @@ pub fn at_work(fleet: &Fleet<'_>) -> Result<Vec<(WorkerId, Liveness)>> {
 }
 
 /// Refuses a worker that was taken off the fleet.
-pub(super) fn must_belong(mail: &Mail<'_>) -> Result<()> {
+pub(crate) fn must_belong(mail: &Mail<'_>) -> Result<()> {
     match mail.file()?.content.standing {
         WorkerStatus::Active => Ok(()),
         WorkerStatus::Retired => Err(Error::NotFound {

@@ -49,6 +49,19 @@ pub fn add(list: &List<'_>, actor: &WorkerId, fields: &Fields, after: &[TaskId])
     finish(change, &id)
 }
 
+/// The same once: where a task has the uid already, that one, and that it was there.
+pub fn add_once(
+    list: &List<'_>,
+    actor: &WorkerId,
+    fields: &Fields,
+    after: &[TaskId],
+) -> Result<(Task, bool)> {
+    match add(list, actor, fields, after) {
+        Err(Error::Refused(Refusal::UidTaken { task, .. })) => Ok((list.task(&task)?.task, true)),
+        added => Ok((added?, false)),
+    }
+}
+
 /// Adds all these tasks, or none where one cannot be: each under a number of the caller's, which the
 /// history keeps as well. What other tasks have a say in, such as a parent, is for [`add`].
 pub(crate) fn add_all(

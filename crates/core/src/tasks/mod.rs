@@ -27,7 +27,7 @@ use jiff::Timestamp;
 
 pub(crate) use adding::ITEM;
 pub(crate) use adding::add_all;
-pub use adding::{add, edit, edit_all, note, preview_edit};
+pub use adding::{add, add_once, edit, edit_all, note, preview_edit};
 pub(crate) use answers::must_say_something;
 pub use answers::{AnsweredTask, answer};
 pub use fields::{Fields, Labels};

@@ -20,9 +20,9 @@ struct Budget {
     why: &'static str,
 }
 
-/// What the program may be when the clean-up is done: 55,000 without its faces, the cockpit, and the board with
-/// what the daemon tells it.
-const PROGRAM: usize = 55_000 + 4_510 + 400;
+/// What the program may be when the clean-up is done: 55,000 without its faces, the cockpit, the board with
+/// what the daemon tells it, and the tools of agents.
+const PROGRAM: usize = 55_000 + 4_510 + 400 + 700;
 
 /// The program.
 const BUDGETS: &[Budget] = &[
@@ -67,6 +67,12 @@ const BUDGETS: &[Budget] = &[
         lines: 4_530,
         goal: 4_510,
         why: "a face: six screens, their keys, what is asked, two sources of wakes",
+    },
+    Budget {
+        krate: "mcp",
+        lines: 700,
+        goal: 700,
+        why: "a face: the tools as a table, what each asks of the table of operations, resources",
     },
     Budget {
         krate: "cli",

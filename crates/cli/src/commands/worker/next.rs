@@ -1,6 +1,7 @@
 //! `worker next`, `wait`, `ack`: what a worker is offered.
 
 use flagpost_core::{
+    answers::BriefAcked,
     relay::deliver::{self, Offer},
     waiting::until,
 };
@@ -54,17 +55,6 @@ view! {
         worker: &'a WorkerId,
         /// Always true.
         waiting: bool,
-    }
-
-    /// A brief that its worker has read.
-    ///
-    /// After 'flagpost worker ack'.
-    pub struct BriefAcked<'a> {
-        worker: &'a WorkerId,
-        /// Its number in this direction of the worker's mail.
-        seq: Seq,
-        /// The worker had said so before.
-        already: bool,
     }
 
     /// No decided brief waits.

@@ -1,0 +1,79 @@
+//! A real client with these tools, aimed at a server that plays its model.
+
+use std::path::Path;
+
+use flagpost_testkit::{
+    clients::{Client, Installed, aim},
+    model_server::{ModelServer, Request, Step},
+    sealed::World,
+};
+use serde_json::{Value, json};
+
+const PROMPT: &str = "Take the next task and do it";
+
+#[test]
+fn claude_code_is_shown_the_tools_and_works_a_task_with_them() {
+    let Some(found) = Installed::find(Client::Claude) else {
+        return;
+    };
+    let server = ModelServer::start();
+    let tmp = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let binary = env!("CARGO_BIN_EXE_flagpost");
+    let mut world = World::below(tmp, binary, crate::schemas::check);
+    let home = world.outside().join("home");
+    world.set("FLAGPOST_CLOCK", "");
+    world.set("PATH", found.path(world.outside()));
+    for (name, value) in aim(Client::Claude, &server, &home) {
+        world.set(name, value);
+    }
+    world.ok(["worker", "add", "W1"]);
+    world.ok(["add", "Write the parser"]);
+    let steps = [
+        Step::tool("mcp__flagpost__claim", json!({})),
+        Step::by(|request| {
+            let end = json!({"task": 1, "token": token(request), "outcome": "completed",
+                "text": "Parser written"});
+            Step::tool("mcp__flagpost__end", end)
+        }),
+        Step::text("Done."),
+    ];
+    server.script(PROMPT, steps);
+    let config = world.outside().join("mcp.json");
+    let told = json!({"mcpServers": {"flagpost": {"type": "stdio", "command": binary,
+        "args": ["mcp"], "env": {"FLAGPOST_WORKER": "W1"}, "alwaysLoad": true}}});
+    std::fs::write(&config, told.to_string()).unwrap();
+    let mut claude = world.command_of("claude");
+    claude.args([
+        "-p",
+        "--output-format",
+        "stream-json",
+        "--verbose",
+        "--allowedTools",
+    ]);
+    claude.args(["mcp__flagpost", "--mcp-config"]).arg(&config);
+    let ran = world.run(claude.args(["--", PROMPT]));
+    assert_eq!(ran.code, 0, "{ran}");
+    let turns = server.turns(PROMPT);
+    let first: &Value = &turns[0].body;
+    let tools = first["tools"].as_array().unwrap().iter();
+    let ours = tools.filter(|it| it["name"].as_str().unwrap().starts_with("mcp__flagpost__"));
+    assert_eq!(ours.count(), 13, "{first}");
+    assert!(turns[0].says("End every claim with `end`"), "{first}");
+    let task = world.json(["show", "1", "--json"]);
+    assert_eq!(
+        (&task["state"], &task["owner"]),
+        (&json!("completed"), &json!("W1"))
+    );
+    assert_eq!(task["result"]["text"], "Parser written");
+}
+
+/// The token that a claim was answered with.
+fn token(request: &Request) -> u64 {
+    let text = request.body.to_string().replace('\\', "");
+    let at = text.find("\"token\":").expect("the claim was answered") + 8;
+    let digits: String = text[at..]
+        .chars()
+        .take_while(char::is_ascii_digit)
+        .collect();
+    digits.parse().expect("a token is a number")
+}

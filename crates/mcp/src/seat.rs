@@ -1,0 +1,127 @@
+//! Who an agent is, and where.
+//!
+//! Owns the way from a tool to an entry of the table of operations: the caller that is made of this
+//! process's worker and place, the arguments, the answer. The repository is looked for at each call: it
+//! may be registered while the client runs.
+
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use flagpost_core::{
+    Error, Home, List, Repository, Result,
+    operations::{
+        Arguments, Caller, CallerPart, CallerPlace, EntryOutcome, Identity, Operation, Parameter,
+        entry,
+    },
+};
+use flagpost_model::{ListId, WorkerId, decision::Via, task::Origin};
+use serde_json::{Map, Value};
+
+/// An agent's place.
+#[derive(Debug, Clone)]
+pub struct AgentSeat {
+    pub(crate) home: Home,
+    pub(crate) worker: Option<WorkerId>,
+    user: WorkerId,
+    list: Option<ListId>,
+    dir: PathBuf,
+    over: Arc<AtomicBool>,
+}
+
+impl AgentSeat {
+    /// The seat of this worker, in a process of this user that stands here. Without a worker it may only
+    /// read; without a list, the repository's is meant.
+    pub fn new(
+        home: Home,
+        worker: Option<WorkerId>,
+        user: WorkerId,
+        list: Option<ListId>,
+        dir: PathBuf,
+    ) -> Self {
+        Self {
+            home,
+            worker,
+            user,
+            list,
+            dir,
+            over: Arc::default(),
+        }
+    }
+
+    /// Nobody listens any more.
+    pub(crate) fn leave(&self) {
+        self.over.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether anybody listens yet.
+    pub(crate) fn is_over(&self) -> bool {
+        self.over.load(Ordering::Relaxed)
+    }
+
+    /// The repository that the process stands in.
+    pub(crate) fn repository(&self) -> Result<Repository> {
+        let dir = || self.dir.clone();
+        Repository::find(&self.home, &self.dir)?.ok_or_else(|| Error::NoRepository { dir: dir() })
+    }
+
+    /// The list's name.
+    pub(crate) fn list_id(&self) -> Result<ListId> {
+        match &self.list {
+            Some(list) => Ok(list.clone()),
+            None => Ok(self.repository()?.name),
+        }
+    }
+
+    /// The list.
+    pub(crate) fn list(&self) -> Result<List<'_>> {
+        List::open(&self.home, &self.list_id()?)
+    }
+
+    /// Who asks.
+    pub(crate) fn caller(&self, place: CallerPlace) -> Caller {
+        let identity = Identity {
+            asked: None,
+            agent: self.worker.clone(),
+            user: self.user.clone(),
+            origin: Origin::Agent,
+        };
+        Caller::new(&self.home, identity, Via::Mcp, place)
+    }
+
+    /// Asks for an operation, with the list where it takes one, and answers as every face does.
+    pub(crate) fn ask(&self, operation: Operation, said: Map<String, Value>) -> Result<Value> {
+        let Some(entry) = entry(operation) else {
+            return Err(Error::Invalid {
+                what: operation.name().to_owned(),
+                reason: "it takes no plain values".to_owned(),
+            });
+        };
+        let parameters: Vec<&'static Parameter> = entry.parameters.iter().collect();
+        let mut said = said;
+        let takes_list = parameters.iter().any(|it| it.name == "list");
+        if takes_list {
+            said.insert("list".to_owned(), self.list_id()?.as_str().into());
+        }
+        let is_elsewhere = takes_list && self.list.is_some();
+        let place = match self.repository() {
+            Ok(repository) => CallerPlace::In(repository),
+            // A list that is there knows its repository.
+            Err(Error::NoRepository { .. })
+                if is_elsewhere || !entry.asks.contains(&CallerPart::Repo) =>
+            {
+                CallerPlace::Nowhere
+            }
+            Err(error) => return Err(error),
+        };
+        let arguments = Arguments::read(&parameters, Vec::new(), said)?;
+        match entry.carry_out(&self.caller(place), &arguments)? {
+            EntryOutcome::Answer(answer) => Ok(answer),
+            EntryOutcome::Nothing(_) => Ok(Value::Null),
+        }
+    }
+}
