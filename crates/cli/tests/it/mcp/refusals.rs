@@ -97,5 +97,5 @@ fn a_result_that_comes_too_late_is_kept_and_says_so() {
         (&refusal["kind"], &refusal["late"]),
         (&json!("conflict"), &json!(true))
     );
-    assert_eq!(world.json(["show", "1", "--json"])["owner"], "W2");
+    assert_eq!(world.json(["show", "1"]).1["owner"], "W2");
 }
