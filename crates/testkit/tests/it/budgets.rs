@@ -22,7 +22,7 @@ struct Budget {
 
 /// What the program may be when the clean-up is done: 55,000 without its faces, the cockpit, the board with
 /// what the daemon tells it, and the tools of agents.
-const PROGRAM: usize = 55_000 + 4_510 + 400 + 700;
+const PROGRAM: usize = 55_000 + 4_510 + 400 + 850;
 
 /// The program.
 const BUDGETS: &[Budget] = &[
@@ -70,8 +70,8 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "mcp",
-        lines: 700,
-        goal: 700,
+        lines: 850,
+        goal: 850,
         why: "a face: the tools as a table, what each asks of the table of operations, resources",
     },
     Budget {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{McpClient, fleet, names};
+use super::{McpClient, fleet, json_of, names};
 
 #[test]
 fn who_has_no_name_only_reads() {
@@ -27,7 +27,7 @@ fn who_has_no_name_only_reads() {
                 .contains("FLAGPOST_WORKER")
         );
     }
-    assert_eq!(world.json(["list"]).1["total"], 1);
+    assert_eq!(json_of(&world, &["list"])["total"], 1);
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn nobody_acts_for_another() {
         assert_eq!(refusal["kind"], "usage", "{tool}: {refusal}");
     }
     let claimed = client.ok("claim", &json!({"task": 1}));
-    assert_eq!(world.json(["show", "1"]).1["owner"], "W1");
+    assert_eq!(json_of(&world, &["show", "1"])["owner"], "W1");
     let end = json!({"task": 1, "token": claimed["token"], "outcome": "completed", "text": "done"});
     let refusal = McpClient::of(&world, "W2").refused("end", &end);
     assert_eq!(refusal["kind"], "conflict", "{refusal}");

@@ -181,3 +181,8 @@ fn names(tools: &[Value]) -> Vec<&str> {
         .map(|it| it["name"].as_str().unwrap())
         .collect()
 }
+
+/// What the command line answers with.
+fn json_of(world: &World, args: &[&str]) -> Value {
+    world.json(args.iter().copied()).1
+}

@@ -9,6 +9,8 @@ use flagpost_testkit::{
 };
 use serde_json::{Value, json};
 
+use super::json_of;
+
 const PROMPT: &str = "Take the next task and do it";
 
 #[test]
@@ -59,7 +61,7 @@ fn claude_code_is_shown_the_tools_and_works_a_task_with_them() {
     let ours = tools.filter(|it| it["name"].as_str().unwrap().starts_with("mcp__flagpost__"));
     assert_eq!(ours.count(), 13, "{first}");
     assert!(turns[0].says("End every claim with `end`"), "{first}");
-    let task = world.json(["show", "1"]).1;
+    let task = json_of(&world, &["show", "1"]);
     assert_eq!(
         (&task["state"], &task["owner"]),
         (&json!("completed"), &json!("W1"))

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{McpClient, fleet};
+use super::{McpClient, fleet, json_of};
 
 #[test]
 fn a_refusal_has_the_kind_and_the_words_of_the_command_line() {
@@ -97,5 +97,5 @@ fn a_result_that_comes_too_late_is_kept_and_says_so() {
         (&refusal["kind"], &refusal["late"]),
         (&json!("conflict"), &json!(true))
     );
-    assert_eq!(world.json(["show", "1"]).1["owner"], "W2");
+    assert_eq!(json_of(&world, &["show", "1"])["owner"], "W2");
 }
