@@ -211,7 +211,9 @@ fn real(path: &Path) -> PathBuf {
     }
     match (path.parent(), path.file_name()) {
         (Some(dir), Some(name)) => real(dir).join(name),
-        _ => path.to_owned(),
+        // It ends with "..".
+        (Some(dir), None) => real(dir).parent().map(Path::to_owned).unwrap_or_default(),
+        (None, _) => path.to_owned(),
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::{
     io::{Read as _, Write as _},
-    path::PathBuf,
+    path::Path,
     process::ExitCode,
     sync::mpsc,
     thread,
@@ -92,7 +92,7 @@ fn answer(globals: Globals, event: HookEvent, client: Client) -> Option<String> 
 }
 
 /// The repository that the agent works in, where it says so.
-fn there(context: &Context, dir: &PathBuf) -> Option<Repository> {
+fn there(context: &Context, dir: &Path) -> Option<Repository> {
     Repository::find(&context.home, dir).ok()?
 }
 

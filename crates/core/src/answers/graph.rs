@@ -5,25 +5,10 @@ use flagpost_model::{
     drawing::{self, EdgeStyle, Picture, Placed},
     view,
 };
+use schemars::JsonSchema;
+use serde::Serialize;
 
 view! {
-    /// What waits for what, laid out to be drawn. Lengths are pixels.
-    ///
-    /// From GET /v1/graph. A plan of many tasks is laid out by group.
-    pub struct GraphLayout<'a> {
-        list: &'a ListRef,
-        width: i32,
-        height: i32,
-        card_width: i32,
-        card_height: i32,
-        cards: Vec<GraphCard<'a>>,
-        edges: Vec<GraphEdge<'a>>,
-        /// Tasks that wait for one that does not exist.
-        unknown: Vec<UnknownBlocker<'a>>,
-        /// Tasks that wait for each other, the first one again at the end; null where none do.
-        cycle: Option<&'a [TaskId]>,
-    }
-
     /// A task or a group in its place.
     pub struct GraphCard<'a> {
         /// Of a task; null for a group.
@@ -56,6 +41,24 @@ view! {
         task: &'a TaskId = &it.0,
         waits_for: &'a TaskId = &it.1,
     }
+}
+
+/// What waits for what, laid out to be drawn. Lengths are pixels.
+///
+/// From GET /v1/graph. A plan of many tasks is laid out by group.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct GraphLayout<'a> {
+    list: &'a ListRef,
+    width: i32,
+    height: i32,
+    card_width: i32,
+    card_height: i32,
+    cards: Vec<GraphCard<'a>>,
+    edges: Vec<GraphEdge<'a>>,
+    /// Tasks that wait for one that does not exist.
+    unknown: Vec<UnknownBlocker<'a>>,
+    /// Tasks that wait for each other, the first one again at the end; null where none do.
+    cycle: Option<&'a [TaskId]>,
 }
 
 impl<'a> GraphLayout<'a> {

@@ -83,6 +83,10 @@ impl HookSettings {
                 });
             }
         };
+        // A link leads to the file that is changed.
+        let is_link = std::fs::symlink_metadata(&path).is_ok_and(|it| it.is_symlink());
+        let real = is_link.then(|| path.canonicalize().ok()).flatten();
+        let path = real.unwrap_or(path);
         Ok(Self { client, path })
     }
 

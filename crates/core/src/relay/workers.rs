@@ -197,7 +197,7 @@ pub fn falls_silent(mail: &Mail<'_>) -> Result<()> {
     let stale = locked.at.saturating_sub(FRESH * 2);
     worker.last_seen = worker.last_seen.min(stale.unwrap_or(locked.at));
     worker.pid = None;
-    Ok(mail.store(Some(&file), &worker)?)
+    mail.store(Some(&file), &worker)
 }
 
 /// The sign of life that any verb of the worker is; written only where the last one has aged.

@@ -28,7 +28,7 @@ const PROGRAM: usize = 55_000 + 4_510 + 400 + 850;
 const BUDGETS: &[Budget] = &[
     Budget {
         krate: "model",
-        lines: 9_560,
+        lines: 9_720,
         goal: 8_500,
         why: "nouns and rules, and how each is shown as JSON; brief and report become one message, and a table's moves those of a list; when a person is notified",
     },
@@ -40,19 +40,19 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "core",
-        lines: 24_690,
+        lines: 26_400,
         goal: 20_600,
         why: "the operations and their table; errors, settings, mail and coordination say the same thing several times; doctor looks at each file of a mail; notifications, their settings and channels",
     },
     Budget {
         krate: "run",
-        lines: 8_980,
+        lines: 9_020,
         goal: 8_100,
         why: "the orchestrator; it is to send no mail to itself, and to have one trait for a seat",
     },
     Budget {
         krate: "daemon",
-        lines: 3_300,
+        lines: 3_400,
         goal: 2_900,
         why: "one process and its interface; its routes are read off the table of operations",
     },
@@ -76,7 +76,7 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "cli",
-        lines: 12_370,
+        lines: 12_600,
         goal: 9_900,
         why: "every verb, its help and its words; simple verbs are to be read off the table of operations",
     },
