@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     let args = match parsed.and_then(|it| Cli::from_arg_matches(&it)) {
         Ok(args) => args,
         // To a client 2 means that the hook forbids its next step.
-        Err(error) if std::env::args().nth(1).as_deref() == Some("hook") => {
+        Err(error) if std::env::args_os().nth(1).is_some_and(|it| it == "hook") => {
             output::usage(&error);
             return ExitCode::SUCCESS;
         }

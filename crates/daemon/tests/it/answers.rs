@@ -95,7 +95,7 @@ fn every_route_keeps_to_its_description() {
         .top()
         .join(".claude/sessions/exec-session-20260513-142500");
     fs::create_dir_all(live.join("logs")).unwrap();
-    let begun = r#"{"event":"task.started","at":"2026-05-13T14:25:00Z","task":"1","subject":"Parse","attempt":1,"attempts":3}"#;
+    let begun = r#"{"n":1,"event":"task.started","at":"2026-05-13T14:25:00Z","task":"1","subject":"Parse","attempt":1,"attempts":3}"#;
     fs::write(live.join(layout::PROGRESS_EVENTS), format!("{begun}\n")).unwrap();
     let log = layout::attempt_log(&"1".parse().unwrap(), 1);
     fs::write(live.join(layout::LOGS).join(log), "begun\n").unwrap();
@@ -180,11 +180,19 @@ fn every_route_keeps_to_its_description() {
             "/v1/relay/allocate-seq?worker=W1&direction=outbox",
             "",
         ),
+        ("post", "/v1/relay/next?as=W1", r#"{"limit":1}"#),
+        ("post", "/v1/relay/report?as=W1", r#"{"text":"Half of it"}"#),
+        (
+            "post",
+            "/v1/relay/propose",
+            r#"{"worker":"W1","text":"And the docs"}"#,
+        ),
         ("get", "/v1/relay/inbox?worker=W1", ""),
         ("get", "/v1/relay/inbox/W1/1", ""),
         ("get", "/v1/relay/outbox?unread=true", ""),
         ("post", "/v1/relay/outbox/W1/1/read?as=ben", ""),
         ("post", "/v1/relay/outbox/ratify", r#"{"scope":"W{2,3}"}"#),
+        ("post", "/v1/relay/ack?as=W2", r#"{"seq":1}"#),
         (
             "post",
             "/v1/controller/dispatch?repo=web",

@@ -66,6 +66,10 @@ const OPERATIONS: &[Route] = &[
     Route::to(Post, "/v1/workers/{worker}/heartbeat", Op::WorkerHeartbeat),
     Route::to(Post, "/v1/relay/allocate-seq", Op::MailAllocate)
         .with(Query, &["worker", "direction"]),
+    Route::to(Post, "/v1/relay/next", Op::BriefNext),
+    Route::to(Post, "/v1/relay/ack", Op::BriefAck),
+    Route::to(Post, "/v1/relay/propose", Op::BriefPropose),
+    Route::to(Post, "/v1/relay/report", Op::ReportSend),
     Route::to(Get, "/v1/relay/inbox", Op::BriefList),
     Route::to(Get, "/v1/relay/inbox/{worker}/{seq}", Op::BriefShow),
     Route::to(Get, "/v1/relay/outbox", Op::ReportList),
