@@ -95,7 +95,7 @@ fn every_route_keeps_to_its_description() {
         .top()
         .join(".claude/sessions/exec-session-20260513-142500");
     fs::create_dir_all(live.join("logs")).unwrap();
-    let begun = r#"{"n":1,"event":"task.started","at":"2026-05-13T14:25:00Z","task":"1","subject":"Parse","attempt":1,"attempts":3}"#;
+    let begun = r#"{"cursor":1,"event":"task.started","at":"2026-05-13T14:25:00Z","task":"1","subject":"Parse","attempt":1,"attempts":3}"#;
     fs::write(live.join(layout::PROGRESS_EVENTS), format!("{begun}\n")).unwrap();
     let log = layout::attempt_log(&"1".parse().unwrap(), 1);
     fs::write(live.join(layout::LOGS).join(log), "begun\n").unwrap();
