@@ -97,7 +97,7 @@ pub enum Command {
     Cockpit(commands::cockpit::CockpitArgs),
     Board(commands::board::BoardArgs),
     Hook(commands::hook::HookArgs),
-    /// Tell agents of their mail by their clients' hooks
+    /// Bring agents their mail through their hooks
     #[command(
         subcommand,
         after_help = "Example: flagpost hooks install --agent claude"

@@ -25,7 +25,7 @@ use flagpost_model::{
 use super::query::named;
 use crate::{args::Globals, context::Context};
 
-/// Answer a client's hook; hooks call this, nobody types it
+/// Answer a client's hook (called by the hook)
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example: flagpost hook stop --agent claude < event.json\n\n\
