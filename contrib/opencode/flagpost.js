@@ -1,7 +1,7 @@
 // Flagpost's hooks in opencode: delivered briefs, the task and others' reservations reach the agent.
 //
-// `flagpost run` gives it to its own agents. In sessions of yours: copy it to .opencode/plugin/, and start
-// opencode with FLAGPOST_WORKER set. Without it, and outside of a registered repository, it does nothing.
+// `flagpost hooks install --agent opencode` puts it into .opencode/plugin/. It acts where FLAGPOST_WORKER is
+// set, as in the agents of `flagpost run`, and in a registered repository.
 import { spawnSync } from 'node:child_process';
 
 const ask = (event, sent) => {

@@ -31,9 +31,10 @@ pub enum HooksCommand {
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example: flagpost hooks install --agent claude --deny-reserved\n\n\
-    Sessions with FLAGPOST_WORKER set are then told of delivered briefs, and do not end a turn while one is\n\
-    unread. 'flagpost run' needs no installation: it gives hooks to its own agents. Your other hooks stay\n\
-    as they are. Codex asks you to trust new hooks: open codex, type /hooks, and trust the entries."
+    Sessions with FLAGPOST_WORKER set are then told of delivered briefs, and do not\n\
+    end a turn while one is unread. 'flagpost run' gives hooks to its own Claude Code\n\
+    processes without an installation. Your other hooks stay as they are. Codex asks\n\
+    you to trust new hooks: open codex, type /hooks, and trust the entries."
 )]
 pub struct InstallArgs {
     #[command(flatten)]

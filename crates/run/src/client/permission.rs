@@ -1,7 +1,6 @@
-//! What opencode's agent may do beyond its project, and the plugin that it is given: it writes where it
-//! reports.
+//! What opencode's agent may do beyond its project: it writes where it reports.
 //!
-//! Owns how both are added to the configuration that opencode reads from a variable, which may hold the
+//! Owns how that is added to the configuration that opencode reads from a variable, which may hold the
 //! user's own already. Nothing of theirs is taken away, but that they forbid the report's directory. Pure.
 
 use std::path::Path;
@@ -19,9 +18,8 @@ pub fn given<'a>(env: &'a [(String, String)], settings: &'a Settings) -> Option<
     own.or(settings.opencode_config.as_deref())
 }
 
-/// The configuration with leave to write below this directory, and with this plugin; as it was, where it is
-/// none that we can read.
-pub fn with_leave(given: Option<&str>, out: &Path, plugin: Option<&Path>) -> String {
+/// The configuration with leave to write below this directory; as it was, where it is none that we can read.
+pub fn with_leave(given: Option<&str>, out: &Path) -> String {
     let given = given.filter(|text| !text.trim().is_empty());
     let mut config = match given.map(serde_json::from_str::<Map<String, Value>>) {
         None => Map::new(),
@@ -46,12 +44,6 @@ pub fn with_leave(given: Option<&str>, out: &Path, plugin: Option<&Path>) -> Str
             // The last that fits counts.
             places.shift_remove(&below);
             places.insert(below, "allow".into());
-        }
-    }
-    if let Some(plugin) = plugin {
-        let plugins = config.entry("plugin").or_insert_with(|| json!([]));
-        if let Value::Array(plugins) = plugins {
-            plugins.push(format!("file://{}", plugin.display()).into());
         }
     }
     Value::Object(config).to_string()
@@ -83,21 +75,13 @@ mod tests {
                 json!({"permission": {"*": "ask", "external_directory": {"*": "ask", "/out/**": "allow"}}}),
             ),
         ] {
-            let config = with_leave(given, Path::new("/out"), None);
+            let config = with_leave(given, Path::new("/out"));
             let config: Value = serde_json::from_str(&config).unwrap();
             assert_eq!(config, expected, "{given:?}");
         }
         assert_eq!(
-            with_leave(Some("{ // mine"), Path::new("/out"), None),
+            with_leave(Some("{ // mine"), Path::new("/out")),
             "{ // mine"
         );
-    }
-
-    #[test]
-    fn the_plugin_stands_beside_the_users_own() {
-        let plugin = Some(Path::new("/x/flagpost.js"));
-        let config = with_leave(Some(r#"{"plugin":["mine"]}"#), Path::new("/out"), plugin);
-        let config: Value = serde_json::from_str(&config).unwrap();
-        assert_eq!(config["plugin"], json!(["mine", "file:///x/flagpost.js"]));
     }
 }

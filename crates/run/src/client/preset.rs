@@ -72,8 +72,6 @@ pub struct TemplateValues<'a> {
 const OWN: &str = "\"${FLAGPOST_BIN:-flagpost}\"";
 /// The file of the settings that a client is given beside its user's.
 const SETTINGS: &str = "settings.json";
-/// The file of opencode's plugin.
-const PLUGIN: &str = "flagpost.js";
 
 /// Whether a client takes up a conversation by its id.
 pub fn can_resume(client: Client) -> bool {
@@ -131,10 +129,6 @@ pub fn files(client: Client, inject: &[Injection]) -> Vec<(&'static str, String)
         Client::Claude if has_hooks => {
             let settings = settings::alone(client, OWN, HookGuard::DenyReserved);
             vec![(SETTINGS, settings.to_string())]
-        }
-        Client::Opencode if has_hooks => {
-            let plugin = include_str!("../../../../contrib/opencode/flagpost.js");
-            vec![(PLUGIN, plugin.to_owned())]
         }
         _ => Vec::new(),
     }
@@ -202,9 +196,7 @@ pub fn variables(
     match client {
         // Its agent may write where it reports, which is outside of its project.
         Client::Opencode => {
-            let plugin = places.inject.contains(&Injection::Hooks);
-            let plugin = plugin.then(|| places.dir.join(PLUGIN));
-            let config = permission::with_leave(config, places.out, plugin.as_deref());
+            let config = permission::with_leave(config, places.out);
             vec![(permission::VARIABLE, config.into())]
         }
         _ => Vec::new(),

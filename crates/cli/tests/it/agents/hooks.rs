@@ -1,5 +1,6 @@
-//! What a run adds to its agents' clients: a delivered brief reaches a working agent and holds the end of its
-//! turn, a reserved file is not edited, and the user's own settings stay as they are.
+//! Hooks in the real clients: a delivered brief reaches a working agent and holds the end of its turn, a
+//! reserved file is not edited, and the user's own settings stay as they are. A run adds them to Claude Code;
+//! opencode has them installed.
 
 use std::{
     fs,
@@ -43,6 +44,21 @@ impl Pause {
             step.clone()
         });
         (paused, Self { reached, go_on })
+    }
+}
+
+/// Installs the hooks, where a run does not add them.
+fn has_hooks(stage: &Stage, client: Client) {
+    if client == Client::Opencode {
+        stage
+            .world
+            .ok(["hooks", "install", "--agent", "opencode", "--user"]);
+        // opencode fetches a package for plugins before it loads one, ours needs none: here it is told that
+        // the package is there, and needs no network.
+        let own = stage.world.outside().join("home").join(".config/opencode");
+        fs::create_dir_all(own.join("node_modules")).unwrap();
+        let lock = r#"{"packages":{"":{"dependencies":{"@opencode-ai/plugin":"1.18.33"}}}}"#;
+        fs::write(own.join("package-lock.json"), lock).unwrap();
     }
 }
 
@@ -125,6 +141,7 @@ fn a_brief_reaches_a_working_agent(client: Client) {
     let Some(stage) = Stage::new(client, PLAN) else {
         return;
     };
+    has_hooks(&stage, client);
     let (first, pause) = Pause::before(runs(client, "echo one"));
     stage.script(
         1,
@@ -156,6 +173,7 @@ fn a_reserved_file_is_not_edited(client: Client) {
     let Some(stage) = Stage::new(client, PLAN) else {
         return;
     };
+    has_hooks(&stage, client);
     stage.world.ok(["worker", "add", "W7"]);
     stage.world.ok([
         "reserve",
