@@ -132,7 +132,7 @@ pub fn judge(error: &anyhow::Error) -> (FailureKind, Option<String>) {
             return (
                 FailureKind::Conflict,
                 hint(
-                    "done, fail, stuck, task release and task note are said through the run; any other \
+                    "done, fail, stuck, task release, task note and worker ack are said through the run; any other \
                      change needs a home that can be written",
                 ),
             );

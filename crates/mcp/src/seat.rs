@@ -19,7 +19,7 @@ use flagpost_core::{
         entry,
     },
 };
-use flagpost_model::{ListId, WorkerId, decision::Via, task::Origin};
+use flagpost_model::{ListId, TaskId, Token, WorkerId, decision::Via, task::Origin};
 use serde_json::{Map, Value};
 
 /// An agent's place.
@@ -30,6 +30,7 @@ pub struct AgentSeat {
     user: WorkerId,
     list: Option<ListId>,
     dir: PathBuf,
+    given: Option<(TaskId, Token)>,
     over: Arc<AtomicBool>,
 }
 
@@ -49,8 +50,24 @@ impl AgentSeat {
             user,
             list,
             dir,
+            given: None,
             over: Arc::default(),
         }
+    }
+
+    /// With the task that a run gave the agent, and the token of its claim.
+    #[must_use]
+    pub fn with_task(self, task: TaskId, token: Token) -> Self {
+        Self {
+            given: Some((task, token)),
+            ..self
+        }
+    }
+
+    /// The token of the task's claim, where a run gave the agent that task.
+    pub(crate) fn token_of(&self, task: &str) -> Option<Token> {
+        let (given, token) = self.given.as_ref()?;
+        (given.as_str() == task).then_some(*token)
     }
 
     /// Nobody listens any more.

@@ -16,6 +16,7 @@ use crate::{
     client::{
         Client,
         check::{self, CheckTarget, Surroundings},
+        inject::TrustedHook,
         preset::{self, Start, TemplateValues},
     },
     error::{Error, Result},
@@ -62,6 +63,8 @@ pub struct Agent {
     added: Vec<String>,
     /// Variables of its environment that the operator set.
     pub env: Vec<(String, String)>,
+    /// The hooks of a run that its client is told to trust.
+    pub trusted: Vec<TrustedHook>,
 }
 
 impl FromStr for Agent {
@@ -78,6 +81,7 @@ impl FromStr for Agent {
                 args: Vec::new(),
                 added: Vec::new(),
                 env: Vec::new(),
+                trusted: Vec::new(),
             });
         }
         let (program, args) = split(text)?;
@@ -88,6 +92,7 @@ impl FromStr for Agent {
             args,
             added: Vec::new(),
             env: Vec::new(),
+            trusted: Vec::new(),
         })
     }
 }

@@ -169,7 +169,12 @@ pub fn run(
     }
     // A client that cannot start would spend every attempt of every task in seconds.
     let subjects = agents.iter().map(|(agent, at, _)| agent.subject(at));
-    check::ready(stage.home, &subjects.flatten().collect::<Vec<_>>())?;
+    let checked = check::ready(stage.home, &subjects.flatten().collect::<Vec<_>>())?;
+    for (agent, ..) in &mut agents {
+        if let Some(found) = checked.iter().find(|it| it.name == agent.name) {
+            agent.trusted.clone_from(&found.trusted);
+        }
+    }
     let mut residents = Residents::new(stage, options)?;
     let worktrees_root = || {
         let root = stage.home.root().join("worktrees");

@@ -33,7 +33,7 @@ pub enum HooksCommand {
     after_help = "Example: flagpost hooks install --agent claude --deny-reserved\n\n\
     Sessions with FLAGPOST_WORKER set are then told of delivered briefs, and do not\n\
     end a turn while one is unread. 'flagpost run' gives hooks to its own Claude Code\n\
-    processes without an installation. Your other hooks stay as they are. Codex asks\n\
+    and Codex processes without an installation. Your other hooks stay as they are. Codex asks\n\
     you to trust new hooks: open codex, type /hooks, and trust the entries."
 )]
 pub struct InstallArgs {

@@ -1,8 +1,8 @@
 //! What an agent says that cannot write the home, as in a sandbox: a word beside its report, which its run
 //! takes up.
 //!
-//! Owns when that is so, and what is answered. Only a task's endings, `release` and `note` can be said so;
-//! every other change needs a home that can be written, and says so.
+//! Owns when that is so, and what is answered. Only a task's endings, `release`, `note` and the
+//! acknowledgement of a brief can be said so; every other change needs a home that can be written, and says so.
 
 use flagpost_core::{
     Error, List,
@@ -16,8 +16,8 @@ use crate::{context::Context, error, output::Answer};
 view! {
     /// What a run takes up.
     ///
-    /// After 'flagpost done', 'fail', 'stuck', 'task release' and 'task note' of an agent that cannot
-    /// write the home, as in a sandbox: it is kept beside the report, and the run that started the agent
+    /// After 'flagpost done', 'fail', 'stuck', 'task release', 'task note' and 'worker ack' of an agent that
+    /// cannot write the home, as in a sandbox: it is kept beside the report, and the run that started the agent
     /// carries it out.
     pub struct SaidAnswer<'a> {
         operation: AgentOperation,

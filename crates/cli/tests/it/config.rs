@@ -43,7 +43,7 @@ fn without_a_file_the_defaults_hold() {
     run.resume_after_limit            default  false
     run.quota.reserve                 default  5
     run.quota.park                    default  1h
-    run.inject                        default  hooks
+    run.inject                        default  hooks mcp
     session.keep_results              default  true
     bridge.dir                        unset
     bridge.compat                     unset
@@ -124,7 +124,7 @@ fn what_is_stored_is_echoed_and_found_again() {
     run.resume_after_limit            default      false
     run.quota.reserve                 default      5
     run.quota.park                    default      1h
-    run.inject                        default      hooks
+    run.inject                        default      hooks mcp
     session.keep_results              default      true
     bridge.dir                        unset
     bridge.compat                     unset
@@ -326,7 +326,7 @@ fn a_name_that_is_no_setting_does_no_harm() {
     run.resume_after_limit            default  false
     run.quota.reserve                 default  5
     run.quota.park                    default  1h
-    run.inject                        default  hooks
+    run.inject                        default  hooks mcp
     session.keep_results              default  true
     bridge.dir                        unset
     bridge.compat                     unset

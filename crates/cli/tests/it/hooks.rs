@@ -10,7 +10,7 @@ use std::{
 use flagpost_testkit::sealed::World;
 use serde_json::{Value, json};
 
-use crate::{world, world_without_repository};
+use crate::{locks::hold, world, world_without_repository};
 
 /// A world with two workers and a brief that W1 may read; `FLAGPOST_WORKER` is W1.
 fn with_a_brief() -> World {
@@ -165,6 +165,30 @@ fn a_client_that_sends_nothing_and_closes_nothing_is_kept_waiting_two_seconds() 
     drop(stdin);
     assert_eq!(status.code(), Some(0));
     assert!(begun.elapsed() < Duration::from_secs(30));
+}
+
+#[test]
+fn a_lock_that_somebody_holds_keeps_a_client_waiting_two_seconds() {
+    let mut world = with_a_brief();
+    world.ok(["add", "Write the parser"]);
+    let (_, claimed) = world.json(["claim", "1"]);
+    let token = claimed["claim"]["token"].to_string();
+    for (name, value) in [
+        ("FLAGPOST_LIST", "web"),
+        ("FLAGPOST_TASK", "1"),
+        ("FLAGPOST_TOKEN", &token),
+        // More than half of the lease is over.
+        ("FLAGPOST_CLOCK", "2026-05-13T14:40:00Z"),
+    ] {
+        world.set(name, value);
+    }
+    let held = hold(&world, "");
+    let begun = Instant::now();
+    assert_eq!(asked(&world, "batch", "claude", &json!({})), Value::Null);
+    assert!(begun.elapsed() < Duration::from_secs(30));
+    drop(held);
+    let told = asked(&world, "batch", "claude", &json!({}));
+    assert!(text(&told).contains("Rebase on main first"), "{told}");
 }
 
 const THEIRS: &str = "{\n  // mine\n  \"model\": \"opus\",\n  \"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"say done\"}]}]}\n}\n";

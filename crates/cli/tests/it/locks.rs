@@ -11,7 +11,7 @@ use insta::assert_snapshot;
 use crate::world_with;
 
 /// Holds the list's lock as another process would, with its note.
-fn hold(world: &flagpost_testkit::sealed::World, note: &str) -> File {
+pub fn hold(world: &flagpost_testkit::sealed::World, note: &str) -> File {
     let path = world.list("web").join(".lock");
     let file = File::options().write(true).open(&path).unwrap();
     file.lock().unwrap();

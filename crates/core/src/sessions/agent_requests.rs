@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use flagpost_disk::{dialects::session::layout, fsx};
 use flagpost_model::{
-    SessionId, TaskId, Token, WorkerId, names,
+    Seq, SessionId, TaskId, Token, WorkerId, names,
     session::{Outcome, TaskReport},
     task::{Act, Ending},
 };
@@ -20,6 +20,7 @@ use crate::{
     error::{Error, Result},
     home::Home,
     list::List,
+    relay::{Fleet, deliver},
     tasks::{self, Move, Parts, is_late},
 };
 
@@ -45,6 +46,8 @@ names! {
         Release = "task.release",
         /// To add a note to a task.
         Note = "task.note",
+        /// To acknowledge a brief.
+        Ack = "worker.ack",
     }
 }
 
@@ -61,12 +64,12 @@ pub struct AgentRequest {
     pub worker: WorkerId,
     /// By which claim.
     pub token: Option<Token>,
-    /// Its text.
+    /// Its text; of an acknowledgement, the brief's number.
     pub text: String,
 }
 
 impl AgentRequest {
-    /// As which move of its task it is carried out; a note is none.
+    /// As which move of its task it is carried out; a note is none, and an acknowledgement.
     fn event(&self) -> Option<Move> {
         let finish = |ending| Move::Finish {
             ending,
@@ -78,7 +81,7 @@ impl AgentRequest {
             AgentOperation::Fail => Some(finish(Ending::Failed)),
             AgentOperation::Stuck => Some(finish(Ending::Stuck)),
             AgentOperation::Release => Some(Move::Release { force: false }),
-            AgentOperation::Note => None,
+            AgentOperation::Note | AgentOperation::Ack => None,
         }
     }
 
@@ -161,12 +164,29 @@ pub fn carry_out(list: &List<'_>, word: &AgentRequest, worker: Option<&WorkerId>
             word.worker
         )));
     }
+    if word.operation == AgentOperation::Ack {
+        return acknowledge(list, word);
+    }
     let Some(event) = word.event() else {
         let ids = std::slice::from_ref(&word.task);
         return tasks::note(list, &word.worker, ids, &word.text).map(drop);
     };
     let act = word.act(list.home);
     tasks::act(list, &act, &word.task, event).map(drop)
+}
+
+/// Acknowledges a brief. What stands against it is the agent's to hear of, and ends no run.
+fn acknowledge(list: &List<'_>, word: &AgentRequest) -> Result<()> {
+    let repository = list.repository()?;
+    let fleet = Fleet::of(list.home, &repository);
+    let seq = word.text.parse::<Seq>();
+    let seq = seq.map_err(|error| not_taken(error.to_string()))?;
+    let mail = fleet.mail(&word.worker);
+    match mail.and_then(|mail| deliver::ack(&mail, &word.worker, seq)) {
+        Ok(_) => Ok(()),
+        Err(Error::Disk(error)) => Err(error.into()),
+        Err(error) => Err(not_taken(error.to_string())),
+    }
 }
 
 fn not_taken(reason: String) -> Error {

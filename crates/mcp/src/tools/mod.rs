@@ -113,7 +113,7 @@ pub(crate) const TOOLS: &[AgentTool] = &[
         about: "End your claim. stuck asks a person the question in text.",
         params: &[
             needed("task", In::Id),
-            needed("token", In::Number),
+            optional("token", In::Number).about("from claim; none for the task you were given"),
             needed("outcome", In::Word(work::OUTCOMES)),
             needed("text", In::Text),
         ],

@@ -2,7 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use flagpost_core::{Error, operations::Operation, tasks};
+use flagpost_core::{
+    Error,
+    operations::{ArgumentRefusal, Operation},
+    tasks,
+};
 use flagpost_model::{TaskId, query::Query, task::Outline};
 use serde_json::{Map, Value, json};
 
@@ -89,6 +93,12 @@ pub(super) fn claim(seat: &AgentSeat, said: Map<String, Value>) -> Result<Value,
 /// The end of one.
 pub(super) fn end(seat: &AgentSeat, said: Map<String, Value>) -> Result<Value, ToolRefusal> {
     let mut said = named(said);
+    if !said.contains_key("token") {
+        let task = said.get("id").and_then(Value::as_str).unwrap_or_default();
+        let token = seat.token_of(task);
+        let token = token.ok_or_else(|| Error::from(ArgumentRefusal::Missing("token")))?;
+        said.insert("token".to_owned(), token.0.into());
+    }
     let operation = match said.remove("outcome").as_ref().and_then(Value::as_str) {
         Some("completed") => Operation::TaskDone,
         Some("failed") => Operation::TaskFail,

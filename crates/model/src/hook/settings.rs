@@ -13,6 +13,8 @@ names! {
     Injection {
         /// Hooks.
         Hooks = "hooks",
+        /// The tools of the server that speaks the Model Context Protocol.
+        Mcp = "mcp",
     }
 }
 
@@ -101,6 +103,9 @@ mod tests {
                 }],
             })
         );
+        let plugin = include_str!("../../../../contrib/claude/hooks/hooks.json");
+        let plugin: Value = serde_json::from_str(plugin).unwrap();
+        assert_eq!(plugin, claude, "Claude Code's plugin has the same");
         let gemini = alone(Client::Gemini, "flagpost", HookGuard::TellOnly);
         assert_eq!(
             gemini["hooks"]["AfterAgent"][0]["hooks"][0]["timeout"],

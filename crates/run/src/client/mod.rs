@@ -6,7 +6,8 @@
 pub(crate) mod backtrace;
 pub mod check;
 mod fact;
-pub mod permission;
+pub mod inject;
+pub mod opencode_config;
 pub mod preset;
 mod reader;
 mod render;

@@ -9,12 +9,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use flagpost_model::{
-    TaskId,
-    hook::settings::{self, HookGuard, Injection},
-};
+use flagpost_model::TaskId;
 
-use super::{Client, permission};
+use super::{Client, inject::Injected, opencode_config};
 
 /// The version that a preset was tried with; none where it was only read.
 pub fn tested(client: Client) -> Option<&'static str> {
@@ -65,13 +62,8 @@ pub struct TemplateValues<'a> {
     /// lies within one that is open.
     pub git: &'a [PathBuf],
     /// What is added to the client.
-    pub inject: &'a [Injection],
+    pub inject: Injected<'a>,
 }
-
-/// How a shell calls the program that this run is of.
-const OWN: &str = "\"${FLAGPOST_BIN:-flagpost}\"";
-/// The file of the settings that a client is given beside its user's.
-const SETTINGS: &str = "settings.json";
 
 /// Whether a client takes up a conversation by its id.
 pub fn can_resume(client: Client) -> bool {
@@ -121,16 +113,11 @@ fn rights(client: Client) -> &'static [&'static str] {
 }
 
 /// The files that the client is given: their names and what is in them.
-pub fn files(client: Client, inject: &[Injection]) -> Vec<(&'static str, String)> {
-    let has_hooks = inject.contains(&Injection::Hooks);
+pub fn files(client: Client, inject: &Injected<'_>) -> Vec<(&'static str, String)> {
     match client {
         // Without it a headless Gemini does not even offer its agent a shell.
         Client::Gemini => vec![("policy.toml", include_str!("gemini_policy.toml").to_owned())],
-        Client::Claude if has_hooks => {
-            let settings = settings::alone(client, OWN, HookGuard::DenyReserved);
-            vec![(SETTINGS, settings.to_string())]
-        }
-        _ => Vec::new(),
+        _ => inject.files(client),
     }
 }
 
@@ -196,8 +183,9 @@ pub fn variables(
     match client {
         // Its agent may write where it reports, which is outside of its project.
         Client::Opencode => {
-            let config = permission::with_leave(config, places.out);
-            vec![(permission::VARIABLE, config.into())]
+            let tools = places.inject.opencode_server();
+            let config = opencode_config::configured(config, places.out, tools);
+            vec![(opencode_config::VARIABLE, config.into())]
         }
         _ => Vec::new(),
     }
@@ -227,10 +215,10 @@ fn claude(args: &mut ArgBuilder, start: Start<'_>, places: &TemplateValues<'_>, 
         "Bash(git add:*)",
         "Bash(git commit:*)",
     ]);
+    args.all(places.inject.allowed());
     args.path("--add-dir", places.out);
-    if places.inject.contains(&Injection::Hooks) {
-        args.path("--settings", &places.dir.join(SETTINGS));
-    }
+    args.0
+        .extend(places.inject.arguments(Client::Claude, places.dir));
 }
 
 fn codex(args: &mut ArgBuilder, places: &TemplateValues<'_>, rights: Option<&str>) {
@@ -243,6 +231,8 @@ fn codex(args: &mut ArgBuilder, places: &TemplateValues<'_>, rights: Option<&str
     }
     args.all(["-c", "allow_login_shell=false"]);
     args.path("-o", &places.dir.join("last-message.md"));
+    args.0
+        .extend(places.inject.arguments(Client::Codex, places.dir));
 }
 
 fn gemini(args: &mut ArgBuilder, start: Start<'_>, places: &TemplateValues<'_>, with_rights: bool) {
@@ -309,7 +299,7 @@ mod tests {
             out: Path::new("/live/7-2/out"),
             dir: Path::new("/live/7-2"),
             git: &["/web/.git".into(), "/web/.git/worktrees/7".into()],
-            inject: &[],
+            inject: Injected::NONE,
         };
         let added: Vec<String> = added.iter().map(|it| (*it).to_owned()).collect();
         let args = arguments(client, start, &places, &added);

@@ -16,7 +16,9 @@ use super::{Driver, conversation::Conversation};
 use crate::{
     agent::Agent,
     client::{
-        Client, permission,
+        Client,
+        inject::Injected,
+        opencode_config,
         preset::{self, Start, TemplateValues},
     },
     error::Result,
@@ -58,9 +60,15 @@ impl Driver<'_> {
         };
         let name = format!("task-{}-attempt-{}{part}.md", it.task, it.attempt.number);
         let prompt = self.keeping(|live| live.keep_prompt(&name, it.text))?;
+        let own = std::env::current_exe().unwrap_or_else(|_| "flagpost".into());
+        let inject = Injected {
+            wanted: &self.options.terms.inject,
+            program: &own.to_string_lossy(),
+            trusted: &agent.trusted,
+        };
         if let Some(client) = agent.client {
             let home = self.stage.home;
-            for (name, text) in preset::files(client, &self.options.terms.inject) {
+            for (name, text) in preset::files(client, &inject) {
                 self.patiently(|_| it.dir.put(home, name, &text))?;
             }
         }
@@ -85,7 +93,7 @@ impl Driver<'_> {
             out: &out,
             dir: it.dir.path(),
             git: &git,
-            inject: &self.options.terms.inject,
+            inject,
         };
         let log = self.keeping(|live| live.open_log(it.task, it.attempt.number))?;
         let printed = log.metadata().map_or(0, |file| file.len());
@@ -156,7 +164,7 @@ impl Driver<'_> {
         let added = added.map(|(name, value)| (name.clone(), OsString::from(value)));
         let mut set: Vec<(String, OsString)> = set.chain(added).collect();
         if let Some(client) = agent.client {
-            let config = permission::given(&agent.env, self.stage.settings);
+            let config = opencode_config::given(&agent.env, self.stage.settings);
             let needed = preset::variables(client, places, config).into_iter();
             set.extend(needed.map(|(name, value)| (name.to_owned(), value)));
         }

@@ -17,7 +17,7 @@ use std::{
 
 pub use aim::{Login, aim, aim_as};
 pub use flagpost_model::client::Client;
-pub use tools::{api, shell, write};
+pub use tools::{api, served, shell, write};
 
 use crate::repository;
 

@@ -43,6 +43,15 @@ pub fn write(client: Client, path: &str, text: &str) -> Call {
     }
 }
 
+/// Calls a tool of the server `flagpost` of the Model Context Protocol, under the client's own name for it.
+pub fn served(client: Client, tool: &str, input: Value) -> Call {
+    match client {
+        Client::Opencode => Call::new(&format!("flagpost_{tool}"), input),
+        Client::Gemini => Call::new(&format!("mcp_flagpost_{tool}"), input),
+        _ => Call::new(&format!("mcp__flagpost__{tool}"), input),
+    }
+}
+
 fn patch(path: &str, text: &str) -> String {
     let lines: String = text.lines().map(|line| format!("+{line}\n")).collect();
     format!("*** Begin Patch\n*** Add File: {path}\n{lines}*** End Patch\n")

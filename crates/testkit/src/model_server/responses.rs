@@ -41,6 +41,13 @@ pub(super) fn stream(text: &str, calls: &[Call]) -> String {
 /// A tool that takes a text as it is, such as a patch, is called in another way.
 fn call_item(call: &Call) -> Value {
     let (call_id, name) = (id("call"), &call.tool);
+    // A tool of a server is called by its own name in that server's namespace.
+    if let Some((namespace, name)) = name.rsplit_once("__") {
+        return json!({
+            "type": "function_call", "call_id": call_id, "namespace": namespace, "name": name,
+            "arguments": call.input.to_string(),
+        });
+    }
     match &call.input {
         Value::String(input) => json!({
             "type": "custom_tool_call", "call_id": call_id, "name": name, "input": input,

@@ -1,15 +1,21 @@
 //! `worker next`, `wait`, `ack`: what a worker is offered.
 
 use flagpost_core::{
+    Error,
     answers::BriefAcked,
     relay::deliver::{self, Offer},
+    sessions::agent_requests::AgentOperation,
+    tasks::TaskSelector,
     waiting::until,
 };
 use flagpost_model::{Seq, WorkerId, decision::Delivery, envelope::Direction, view};
 use jiff::SignedDuration;
 
 use crate::{
-    commands::waiting::time,
+    commands::{
+        waiting::time,
+        word::{self, AgentRequestDraft},
+    },
     context::Context,
     error::FailureKind,
     output::Answer,
@@ -100,12 +106,34 @@ pub fn wait(context: &Context, args: &WorkerWaitArgs) -> anyhow::Result<Answer> 
 pub fn ack(context: &Context, args: &WorkerAckArgs) -> anyhow::Result<Answer> {
     let seq: Seq = args.seq.parse()?;
     let mail = context.own_mail()?;
-    let already = deliver::ack(&mail, &context.actor()?, seq)?;
+    let already = match deliver::ack(&mail, &context.actor()?, seq) {
+        Ok(already) => already,
+        Err(error) => return say_ack(context, mail.worker(), seq, error),
+    };
     let before = if already { " before" } else { "" };
     let read = BriefAcked::new(mail.worker(), seq, already);
     Ok(Answer::of(&read)
         .text(format!("{} has read {seq}{before}", mail.worker()))
         .ids([seq.get()]))
+}
+
+/// Says it through the run, where this agent cannot write the home.
+fn say_ack(context: &Context, worker: &WorkerId, seq: Seq, error: Error) -> anyhow::Result<Answer> {
+    let Ok(list) = context.list() else {
+        return Err(error.into());
+    };
+    let Ok(task) = context.task(&list, None) else {
+        return Err(error.into());
+    };
+    let said = AgentRequestDraft {
+        list: &list,
+        which: &TaskSelector::These(vec![task]),
+        operation: Some(AgentOperation::Ack),
+        text: &seq.to_string(),
+        worker,
+        token: None,
+    };
+    word::instead(context, error, &said)
 }
 
 fn shown(offer: &Offer) -> Answer {

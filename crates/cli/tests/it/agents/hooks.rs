@@ -1,6 +1,6 @@
 //! Hooks in the real clients: a delivered brief reaches a working agent and holds the end of its turn, a
-//! reserved file is not edited, and the user's own settings stay as they are. A run adds them to Claude Code;
-//! opencode has them installed.
+//! reserved file is not edited, and the user's own settings stay as they are. A run adds them to Claude Code
+//! and Codex; opencode has them installed.
 
 use std::{
     fs,
@@ -19,6 +19,7 @@ use super::{
 };
 
 for_clients! {
+    codex Codex: a_brief_reaches_a_working_agent_and_holds_its_end, a_reserved_file_is_not_edited, without_injection_nothing_is_told;
     claude Claude: a_brief_reaches_a_working_agent_and_holds_its_end, a_reserved_file_is_not_edited, without_injection_nothing_is_told;
     opencode Opencode: a_brief_reaches_a_working_agent, a_reserved_file_is_not_edited;
 }
@@ -86,7 +87,7 @@ fn a_brief_reaches_a_working_agent_and_holds_its_end(client: Client) {
     let Some(stage) = Stage::new(client, PLAN) else {
         return;
     };
-    let before = stage.own_files();
+    let before = stage.users_files();
     let (first, pause) = Pause::before(runs(client, "echo one"));
     stage.script(
         1,
@@ -128,13 +129,7 @@ fn a_brief_reaches_a_working_agent_and_holds_its_end(client: Client) {
         "an acknowledged brief holds nothing: {}",
         run.shown
     );
-    let users: Vec<_> = before.iter().map(|(path, _)| path).collect();
-    let after = stage.own_files();
-    let after: Vec<_> = after
-        .into_iter()
-        .filter(|(path, _)| users.contains(&path))
-        .collect();
-    assert_eq!(after, before, "the user's own files");
+    assert_eq!(stage.users_files(), before);
 }
 
 fn a_brief_reaches_a_working_agent(client: Client) {
@@ -209,7 +204,7 @@ fn a_reserved_file_is_not_edited(client: Client) {
         run.shown
     );
     assert_eq!(fs::read_to_string(&readme).unwrap(), "# Web\n");
-    assert_eq!(fs::read_to_string(&free).unwrap(), "new");
+    assert_eq!(fs::read_to_string(&free).unwrap().trim_end(), "new");
     let heard = stage.heard(1);
     for said in ["README.md is reserved by W7 until", "(the new lexer)"] {
         assert!(heard[1].contains(said), "{said} is not in\n{}", heard[1]);

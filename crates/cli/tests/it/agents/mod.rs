@@ -19,6 +19,7 @@ mod questions;
 mod refusals;
 mod reports;
 mod silence;
+mod tools;
 
 /// The tests of a module for several clients, each a test of its own so that they run side by side.
 macro_rules! for_each_client {

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::json_of;
 
+const BINARY: &str = env!("CARGO_BIN_EXE_flagpost");
 const PROMPT: &str = "Take the next task and do it";
 
 #[test]
@@ -18,16 +19,7 @@ fn claude_code_is_shown_the_tools_and_works_a_task_with_them() {
     let Some(found) = Installed::find(Client::Claude) else {
         return;
     };
-    let server = ModelServer::start();
-    let tmp = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let binary = env!("CARGO_BIN_EXE_flagpost");
-    let mut world = World::below(tmp, binary, crate::schemas::check);
-    let home = world.outside().join("home");
-    world.set("FLAGPOST_CLOCK", "");
-    world.set("PATH", found.path(world.outside()));
-    for (name, value) in aim(Client::Claude, &server, &home) {
-        world.set(name, value);
-    }
+    let (server, world) = scene(&found);
     world.ok(["worker", "add", "W1"]);
     world.ok(["add", "Write the parser"]);
     let steps = [
@@ -41,7 +33,7 @@ fn claude_code_is_shown_the_tools_and_works_a_task_with_them() {
     ];
     server.script(PROMPT, steps);
     let config = world.outside().join("mcp.json");
-    let told = json!({"mcpServers": {"flagpost": {"type": "stdio", "command": binary,
+    let told = json!({"mcpServers": {"flagpost": {"type": "stdio", "command": BINARY,
         "args": ["mcp"], "env": {"FLAGPOST_WORKER": "W1"}, "alwaysLoad": true}}});
     std::fs::write(&config, told.to_string()).unwrap();
     let mut claude = world.command_of("claude");
@@ -67,6 +59,46 @@ fn claude_code_is_shown_the_tools_and_works_a_task_with_them() {
         (&json!("completed"), &json!("W1"))
     );
     assert_eq!(task["result"]["text"], "Parser written");
+}
+
+#[test]
+fn the_plugin_of_claude_code_brings_hooks_and_tools() {
+    let Some(found) = Installed::find(Client::Claude) else {
+        return;
+    };
+    let (server, world) = scene(&found);
+    let plugin = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contrib/claude");
+    let mut validate = world.command_of("claude");
+    let valid = world.run(validate.args(["plugin", "validate"]).arg(&plugin));
+    assert_eq!(valid.code, 0, "{valid}");
+    world.ok(["worker", "add", "W1"]);
+    server.script(PROMPT, [Step::text("Done.")]);
+    let mut claude = world.command_of("claude");
+    claude.env("FLAGPOST_WORKER", "W1");
+    claude.args(["-p", "--plugin-dir"]).arg(&plugin);
+    let ran = world.run(claude.args(["--", PROMPT]));
+    assert_eq!(ran.code, 0, "{ran}");
+    let first = &server.turns(PROMPT)[0];
+    for said in ["You are worker W1", "mcp__plugin_flagpost_flagpost__"] {
+        assert!(first.says(said), "{said} is not in {}", first.body);
+    }
+}
+
+/// A world in which Claude Code finds itself and this program, aimed at a server.
+fn scene(found: &Installed) -> (ModelServer, World) {
+    let server = ModelServer::start();
+    let tmp = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let mut world = World::below(tmp, BINARY, crate::schemas::check);
+    let home = world.outside().join("home");
+    world.set("FLAGPOST_CLOCK", "");
+    let own = Path::new(BINARY).parent().unwrap().to_owned();
+    let clients = found.path(world.outside());
+    let path = std::env::split_paths(&clients).chain([own]);
+    world.set("PATH", std::env::join_paths(path).unwrap());
+    for (name, value) in aim(Client::Claude, &server, &home) {
+        world.set(name, value);
+    }
+    (server, world)
 }
 
 /// The token that a claim was answered with.

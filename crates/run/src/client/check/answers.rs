@@ -8,12 +8,13 @@ use std::{ffi::OsString, io, thread, time::Duration};
 
 use super::{
     CheckTarget, Checked,
-    ask::{self, ProgramCall, ProgramOutput},
+    ask::{self, ProgramCall, ProgramInput, ProgramOutput},
     fault::ClientFault,
     help,
     scratch::Scratch,
+    trust,
 };
-use crate::client::{Client, preset};
+use crate::client::{Client, inject::TrustedHook, preset};
 
 /// How long a client may take to answer. The slowest takes 18 s when it is started for the first time.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -28,6 +29,8 @@ pub(super) struct Answers {
     pub version: Option<String>,
     pub faults: Vec<ClientFault>,
     pub notes: Vec<String>,
+    /// The hooks of ours that it is told to trust.
+    pub trusted: Vec<TrustedHook>,
     /// Whether it answered all that it was asked.
     pub is_whole: bool,
 }
@@ -49,6 +52,7 @@ impl Answers {
             version: self.version,
             faults: self.faults,
             notes: self.notes,
+            trusted: self.trusted,
         }
     }
 }
@@ -79,12 +83,13 @@ pub(super) fn ask_patiently(subject: &CheckTarget, patience: Duration) -> Answer
             args,
             set: &set,
             unset: &[],
-            stdin: None,
+            stdin: ProgramInput::Nothing,
             dir: &scratch.0,
             patience,
         })
     };
-    let answered: Vec<io::Result<ProgramOutput>> = thread::scope(|scope| {
+    let (answered, trusted) = thread::scope(|scope| {
+        let trusted = scope.spawn(|| trust::hooks(subject, &scratch, patience));
         let asked: Vec<_> = questions
             .iter()
             .map(|args| scope.spawn(|| ask(args)))
@@ -93,9 +98,16 @@ pub(super) fn ask_patiently(subject: &CheckTarget, patience: Duration) -> Answer
         let joined = asked
             .into_iter()
             .map(|asked| asked.join().unwrap_or_else(lost));
-        joined.collect()
+        let joined: Vec<io::Result<ProgramOutput>> = joined.collect();
+        (joined, trusted.join().unwrap_or_default())
     });
-    judge(subject, &lines, &questions, &answered)
+    let mut answers = judge(subject, &lines, &questions, &answered);
+    match trusted {
+        Some(trusted) => answers.trusted = trusted,
+        None if answers.faults.is_empty() => answers.note(trust::LACKING.to_owned()),
+        None => {}
+    }
+    answers
 }
 
 /// What makes a client print its help. Codex looks at everything in front of `--help` first, so it is

@@ -7,7 +7,7 @@
 use std::{
     ffi::OsString,
     fs::File,
-    io::{self, Read},
+    io::{self, Read, Write},
     os::unix::process::CommandExt,
     path::Path,
     process::{Child, Command, Stdio},
@@ -41,12 +41,23 @@ pub(super) struct ProgramCall<'a> {
     pub set: &'a [(String, OsString)],
     /// Variables that it does not get.
     pub unset: &'a [OsString],
-    /// What it reads; nothing without it.
-    pub stdin: Option<&'a Path>,
+    /// What it reads.
+    pub stdin: ProgramInput<'a>,
     /// Where it is started.
     pub dir: &'a Path,
     /// How long it may take.
     pub patience: Duration,
+}
+
+/// What a program reads.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum ProgramInput<'a> {
+    /// Nothing.
+    Nothing,
+    /// A file.
+    File(&'a Path),
+    /// A few lines; it is ended once it has printed a line with this word, since it would wait for more.
+    Until(&'a str, &'a str),
 }
 
 /// What a program answered.
@@ -66,8 +77,9 @@ type Kept = Arc<Mutex<Vec<u8>>>;
 /// Starts it, and waits for its end or for that of our patience.
 pub(super) fn ask(question: ProgramCall<'_>) -> io::Result<ProgramOutput> {
     let stdin = match question.stdin {
-        Some(path) => File::open(path)?.into(),
-        None => Stdio::null(),
+        ProgramInput::Nothing => Stdio::null(),
+        ProgramInput::File(path) => File::open(path)?.into(),
+        ProgramInput::Until(..) => Stdio::piped(),
     };
     let mut command = Command::new(question.program);
     for name in question.unset {
@@ -83,7 +95,15 @@ pub(super) fn ask(question: ProgramCall<'_>) -> io::Result<ProgramOutput> {
         .process_group(0)
         .spawn()?;
     let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    let answer = listen(&mut child, group, question.patience);
+    let mut stdin = child.stdin.take();
+    let answer = match (question.stdin, stdin.as_mut()) {
+        (ProgramInput::Until(lines, word), Some(pipe)) => {
+            // One that is gone already has said why.
+            let _ = pipe.write_all(lines.as_bytes());
+            listen(&mut child, group, question.patience, Some(word))
+        }
+        _ => listen(&mut child, group, question.patience, None),
+    };
     // Until the leader is reaped nobody else can have its group's number.
     if let Some(group) = group {
         let _ = kill_process_group(group, Signal::KILL);
@@ -98,8 +118,13 @@ pub(super) fn ask(question: ProgramCall<'_>) -> io::Result<ProgramOutput> {
 }
 
 /// What it prints until its end, and whether that did not come in time. Nobody waits longer for one
-/// that prints more than anybody reads.
-fn listen(child: &mut Child, group: Option<Pid>, patience: Duration) -> io::Result<(String, bool)> {
+/// that prints more than anybody reads, or has printed the last word.
+fn listen(
+    child: &mut Child,
+    group: Option<Pid>,
+    patience: Duration,
+    word: Option<&str>,
+) -> io::Result<(String, bool)> {
     let (out, err) = (Kept::default(), Kept::default());
     let mut readers = Vec::new();
     if let Some(pipe) = child.stdout.take() {
@@ -118,7 +143,7 @@ fn listen(child: &mut Child, group: Option<Pid>, patience: Duration) -> io::Resu
         }
         match ended_at {
             Some(at) if is_read || at.elapsed() >= LINGER => break false,
-            _ if is_full => break false,
+            _ if is_full || word.is_some_and(|word| has_printed(&out, word)) => break false,
             _ if start.elapsed() >= patience => break true,
             _ => thread::sleep(LOOK_AGAIN),
         }
@@ -158,6 +183,13 @@ fn read(mut pipe: impl Read + Send + 'static, kept: &Kept) -> io::Result<thread:
     })
 }
 
+/// Whether one of its whole lines has the word in it.
+fn has_printed(kept: &Kept, word: &str) -> bool {
+    let text = taken(kept);
+    let whole = text.iter().rposition(|byte| *byte == b'\n').unwrap_or(0);
+    String::from_utf8_lossy(&text[..whole]).contains(word)
+}
+
 fn taken(kept: &Kept) -> Vec<u8> {
     kept.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
@@ -173,7 +205,7 @@ mod tests {
             args: &args,
             set: &[("WORD".to_owned(), "hello".into())],
             unset: &[],
-            stdin: None,
+            stdin: ProgramInput::Nothing,
             dir: Path::new("/"),
             patience,
         })
@@ -214,6 +246,23 @@ mod tests {
     }
 
     #[test]
+    fn who_waits_for_more_is_ended_after_its_last_word() {
+        let start = Instant::now();
+        let args = ["-c", "read a; echo one $a; echo two; cat"].map(OsString::from);
+        let answer = ask(ProgramCall {
+            program: Path::new("/bin/sh"),
+            args: &args,
+            set: &[],
+            unset: &[],
+            stdin: ProgramInput::Until("hello\n", "two"),
+            dir: Path::new("/"),
+            patience: LONG,
+        });
+        assert!(start.elapsed() < Duration::from_secs(30));
+        assert_eq!(answer.unwrap().text, "one hello\ntwo\n");
+    }
+
+    #[test]
     fn who_prints_without_end_is_read_no_further_than_needed() {
         let answer = sh("while :; do echo 0123456789abcdef; done", LONG);
         assert_eq!((answer.text.len(), answer.is_late), (LIMIT, false));
@@ -234,7 +283,7 @@ mod tests {
             args: &[],
             set: &[],
             unset: &[],
-            stdin: None,
+            stdin: ProgramInput::Nothing,
             dir: Path::new("/"),
             patience: LONG,
         });

@@ -11,6 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
 
 use super::{CheckTarget, answers::Answers, fault::ClientFault};
+use crate::client::inject::TrustedHook;
 
 /// The file's name in the home.
 const FILE: &str = "clients.json";
@@ -90,16 +91,29 @@ pub(super) fn remember(home: &Home, subject: &CheckTarget, answers: &Answers) {
 }
 
 fn written(answers: &Answers, at: Timestamp) -> Value {
-    json!({"at": at.to_string(), "version": answers.version, "notes": answers.notes})
+    let trusted = answers.trusted.iter().map(|it| [&it.key, &it.hash]);
+    json!({
+        "at": at.to_string(),
+        "version": answers.version,
+        "notes": answers.notes,
+        "trusted": trusted.collect::<Vec<_>>(),
+    })
 }
 
 fn read(kept: &Value) -> Option<Answers> {
     let text = |value: &Value| Some(value.as_str()?.to_owned());
     let notes = kept.get("notes")?.as_array()?.iter().map(text);
+    let trusted = kept.get("trusted")?.as_array()?.iter().map(|it| {
+        Some(TrustedHook {
+            key: text(it.get(0)?)?,
+            hash: text(it.get(1)?)?,
+        })
+    });
     Some(Answers {
         version: text(kept.get("version")?),
         faults: Vec::<ClientFault>::new(),
         notes: notes.collect::<Option<_>>()?,
+        trusted: trusted.collect::<Option<_>>()?,
         is_whole: true,
     })
 }

@@ -14,6 +14,7 @@ mod known;
 mod login;
 mod scratch;
 mod trial;
+mod trust;
 
 use std::{
     ffi::OsString,
@@ -31,6 +32,7 @@ pub use self::{
 };
 use super::{
     Client,
+    inject::{Injected, TrustedHook},
     preset::{self, Start, TemplateValues},
 };
 use crate::error::{Error, Result};
@@ -65,6 +67,8 @@ pub struct Checked {
     pub faults: Vec<ClientFault>,
     /// What is worth knowing, in sentences.
     pub notes: Vec<String>,
+    /// The hooks that it is told to trust.
+    pub trusted: Vec<TrustedHook>,
 }
 
 /// How a version stands to the one that the preset was tried with.
@@ -105,7 +109,11 @@ impl CheckTarget {
             out: place,
             dir: place,
             git: &[place.to_owned()],
-            inject: Injection::ALL,
+            inject: Injected {
+                wanted: Injection::ALL,
+                program: "",
+                trusted: &[],
+            },
         };
         let id = "00000000-0000-4000-8000-000000000000";
         let starts = [Start::New(id), Start::Resume(id)].into_iter();

@@ -12,11 +12,12 @@ use flagpost_model::TaskId;
 use super::{
     CheckTarget,
     answers::last_line,
-    ask::{self, ProgramCall, ProgramOutput},
+    ask::{self, ProgramCall, ProgramInput, ProgramOutput},
     scratch::Scratch,
 };
 use crate::client::{
-    permission,
+    inject::Injected,
+    opencode_config,
     preset::{self, Start, TemplateValues},
 };
 
@@ -43,7 +44,7 @@ pub fn attempt(subject: &CheckTarget, settings: &Settings) -> Result<(), String>
         .try_for_each(|dir| fsx::make_dirs(&RealFs, dir))
         .and_then(|()| put("prompt.md", &text))
         .and_then(|()| {
-            let mut files = preset::files(subject.client, &[]).into_iter();
+            let mut files = preset::files(subject.client, &Injected::NONE).into_iter();
             files.try_for_each(|(name, text)| put(name, &text))
         });
     arranged.map_err(|error| error.to_string())?;
@@ -57,7 +58,7 @@ pub fn attempt(subject: &CheckTarget, settings: &Settings) -> Result<(), String>
         out,
         dir: &scratch.0,
         git: &[],
-        inject: &[],
+        inject: Injected::NONE,
     };
     let said = start(subject, settings, &places, project);
     let said = said.map_err(|error| error.to_string())?;
@@ -84,7 +85,7 @@ fn start(
     let own = [("FLAGPOST_REPORT".to_owned(), report)].into_iter();
     let settled = subject.env.iter();
     let settled = settled.map(|(name, value)| (name.clone(), OsString::from(value)));
-    let config = permission::given(&subject.env, settings);
+    let config = opencode_config::given(&subject.env, settings);
     let needed = preset::variables(subject.client, places, config).into_iter();
     let needed = needed.map(|(name, value)| (name.to_owned(), value));
     let set: Vec<(String, OsString)> = own.chain(settled).chain(needed).collect();
@@ -93,7 +94,10 @@ fn start(
         args: &args,
         set: &set,
         unset: &settings.parent_agent,
-        stdin: preset::reads_stdin(subject.client).then_some(places.prompt),
+        stdin: match preset::reads_stdin(subject.client) {
+            true => ProgramInput::File(places.prompt),
+            false => ProgramInput::Nothing,
+        },
         dir: project,
         patience: PATIENCE,
     })

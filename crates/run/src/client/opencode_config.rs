@@ -1,6 +1,6 @@
-//! What opencode's agent may do beyond its project: it writes where it reports.
+//! What opencode's agent may do beyond its project: it writes where it reports, and has our tools.
 //!
-//! Owns how that is added to the configuration that opencode reads from a variable, which may hold the
+//! Owns how both are added to the configuration that opencode reads from a variable, which may hold the
 //! user's own already. Nothing of theirs is taken away, but that they forbid the report's directory. Pure.
 
 use std::path::Path;
@@ -18,8 +18,9 @@ pub fn given<'a>(env: &'a [(String, String)], settings: &'a Settings) -> Option<
     own.or(settings.opencode_config.as_deref())
 }
 
-/// The configuration with leave to write below this directory; as it was, where it is none that we can read.
-pub fn with_leave(given: Option<&str>, out: &Path) -> String {
+/// The configuration with leave to write below this directory, and with this server of tools unless its user
+/// has one of that name; as it was, where it is none that we can read.
+pub fn configured(given: Option<&str>, out: &Path, tools: Option<Value>) -> String {
     let given = given.filter(|text| !text.trim().is_empty());
     let mut config = match given.map(serde_json::from_str::<Map<String, Value>>) {
         None => Map::new(),
@@ -45,6 +46,11 @@ pub fn with_leave(given: Option<&str>, out: &Path) -> String {
             places.shift_remove(&below);
             places.insert(below, "allow".into());
         }
+    }
+    if let Some(tools) = tools
+        && let Value::Object(servers) = config.entry("mcp").or_insert_with(|| json!({}))
+    {
+        servers.entry("flagpost").or_insert(tools);
     }
     Value::Object(config).to_string()
 }
@@ -75,13 +81,24 @@ mod tests {
                 json!({"permission": {"*": "ask", "external_directory": {"*": "ask", "/out/**": "allow"}}}),
             ),
         ] {
-            let config = with_leave(given, Path::new("/out"));
+            let config = configured(given, Path::new("/out"), None);
             let config: Value = serde_json::from_str(&config).unwrap();
             assert_eq!(config, expected, "{given:?}");
         }
         assert_eq!(
-            with_leave(Some("{ // mine"), Path::new("/out")),
+            configured(Some("{ // mine"), Path::new("/out"), None),
             "{ // mine"
+        );
+    }
+
+    #[test]
+    fn our_tools_stand_beside_the_users_own() {
+        let own = r#"{"mcp":{"mine":{"type":"local"}}}"#;
+        let config = configured(Some(own), Path::new("/out"), Some(json!({"type": "x"})));
+        let config: Value = serde_json::from_str(&config).unwrap();
+        assert_eq!(
+            config["mcp"],
+            json!({"mine": {"type": "local"}, "flagpost": {"type": "x"}})
         );
     }
 }
