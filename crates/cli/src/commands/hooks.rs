@@ -112,7 +112,7 @@ view! {
     /// A hook.
     struct HookState {
         event: HookEvent,
-        #[schemars(extend("enum" = ["installed", "stale", "missing"]))]
+        #[schemars(extend("enum" = ["installed", "untrusted", "disabled", "shadowed", "stale", "missing"]))]
         state: &'static str,
         /// What the client calls; null where it is not installed.
         command: Option<String>,
@@ -172,12 +172,17 @@ fn status(context: &Context, args: &HookPlaceArgs) -> anyhow::Result<Answer> {
     let settings = args.settings(context)?;
     let (entries, has_plugin) = (settings.entries()?, settings.has_plugin()?);
     let fired = last_fired(&context.home, settings.client)?;
+    let untrusted = settings.untrusted(&codex_home(context))?;
+    let is_disabled = settings.is_disabled()?;
     let events = HookEvent::ALL.iter().copied();
     let events = events.filter(|it| it.name_in(settings.client).is_some());
     let hooks = events.map(|event| {
         let entry = entries.iter().find(|it| it.event == event);
         let state = match entry {
-            Some(entry) if is_stale(&entry.command) => "stale",
+            Some(entry) if is_stale(context, &entry.command) => "stale",
+            Some(entry) if is_shadowed(context, &entry.command) => "shadowed",
+            Some(_) if is_disabled => "disabled",
+            Some(entry) if untrusted.contains(entry) => "untrusted",
             Some(_) => "installed",
             None if has_plugin => "installed",
             None => "missing",
@@ -207,10 +212,7 @@ fn status(context: &Context, args: &HookPlaceArgs) -> anyhow::Result<Answer> {
 /// How a client's shell calls this program: by its name where that finds it, else by its path.
 fn program(context: &Context) -> anyhow::Result<String> {
     let own = std::env::current_exe()?;
-    let path = context.settings.path.iter().flat_map(std::env::split_paths);
-    let found = path.map(|dir| dir.join("flagpost")).find(|it| it.is_file());
-    let is_this = |it: &PathBuf| it.canonicalize().ok() == own.canonicalize().ok();
-    if found.as_ref().is_some_and(is_this) {
+    if found(context, "flagpost").is_some_and(|it| is_this(&it)) {
         return Ok("flagpost".to_owned());
     }
     let own = own
@@ -222,8 +224,41 @@ fn program(context: &Context) -> anyhow::Result<String> {
 }
 
 /// Whether the program that an entry calls is gone.
-fn is_stale(command: &str) -> bool {
-    let program = shlex::split(command).and_then(|words| words.into_iter().next());
-    let program = program.map(PathBuf::from).filter(|it| it.is_absolute());
-    program.is_some_and(|it| !it.is_file())
+fn is_stale(context: &Context, command: &str) -> bool {
+    let called = called(command);
+    called.is_some_and(|it| found(context, &it).is_none())
+}
+
+/// Whether the name that an entry calls leads to another program than this one.
+fn is_shadowed(context: &Context, command: &str) -> bool {
+    let by_name = called(command).filter(|it| !it.contains('/'));
+    let found = by_name.and_then(|it| found(context, &it));
+    found.is_some_and(|it| !is_this(&it))
+}
+
+/// The program that an entry calls.
+fn called(command: &str) -> Option<String> {
+    shlex::split(command)?.into_iter().next()
+}
+
+/// The file that a shell finds for a program.
+fn found(context: &Context, program: &str) -> Option<PathBuf> {
+    if program.contains('/') {
+        return Some(PathBuf::from(program)).filter(|it| it.is_file());
+    }
+    let dirs = context.settings.path.iter().flat_map(std::env::split_paths);
+    dirs.map(|dir| dir.join(program)).find(|it| it.is_file())
+}
+
+/// Whether a file is this program.
+fn is_this(path: &Path) -> bool {
+    let own = std::env::current_exe().and_then(|it| it.canonicalize());
+    own.is_ok_and(|own| path.canonicalize().is_ok_and(|it| it == own))
+}
+
+/// Where Codex keeps its configuration.
+fn codex_home(context: &Context) -> PathBuf {
+    let home = context.home.environment().user_home.as_deref();
+    let own = context.settings.codex_home.clone();
+    own.unwrap_or_else(|| home.unwrap_or(Path::new("")).join(".codex"))
 }

@@ -1,8 +1,10 @@
 //! Hooks from outside: what a client is answered, and what becomes of its settings.
 
 use std::{
+    collections::BTreeSet,
     fs,
     io::Write as _,
+    path::Path,
     process::Stdio,
     time::{Duration, Instant},
 };
@@ -230,6 +232,68 @@ fn settings_full_of_others_hooks_are_left_as_they_were_found() {
     );
     let beside = fs::read_dir(file.parent().unwrap()).unwrap().count();
     assert_eq!(beside, 1, "nothing is left beside it");
+}
+
+/// How each hook of a client stands, once.
+fn states(world: &World, client: &str) -> BTreeSet<String> {
+    let (_, status) = world.json(["hooks", "status", "--agent", client]);
+    let hooks = status["hooks"].as_array().unwrap().iter();
+    hooks
+        .map(|it| it["state"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+fn set_of(words: &[&str]) -> BTreeSet<String> {
+    words.iter().map(|it| (*it).to_owned()).collect()
+}
+
+#[test]
+fn status_tells_why_an_installed_hook_is_not_called() {
+    let mut world = world();
+    world.ok(["init", "--yes"]);
+    let own = Path::new(env!("CARGO_BIN_EXE_flagpost")).parent().unwrap();
+    world.set("PATH", own);
+    world.ok(["hooks", "install", "--agent", "claude", "--deny-reserved"]);
+    assert_eq!(states(&world, "claude"), set_of(&["installed"]));
+    let file = world.repository().join(".claude/settings.local.json");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replacen('{', "{\"disableAllHooks\": true,", 1)).unwrap();
+    assert_eq!(states(&world, "claude"), set_of(&["disabled"]));
+    let other = world.outside().join("other");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("flagpost"), "").unwrap();
+    world.set("PATH", std::env::join_paths([&*other, own]).unwrap());
+    assert_eq!(states(&world, "claude"), set_of(&["shadowed"]));
+    world.set("PATH", "/nowhere");
+    assert_eq!(states(&world, "claude"), set_of(&["stale"]));
+}
+
+#[test]
+fn codex_trusts_a_hook_once_its_user_said_so() {
+    let world = world();
+    world.ok(["init", "--yes"]);
+    world.ok(["hooks", "install", "--agent", "codex", "--deny-reserved"]);
+    assert_eq!(states(&world, "codex"), set_of(&["untrusted"]));
+    let hooks = world.repository().join(".codex/hooks.json");
+    let hooks = hooks.canonicalize().unwrap().display().to_string();
+    let own = world.outside().join("home/.codex");
+    fs::create_dir_all(&own).unwrap();
+    let trust = |event: &str| {
+        format!("[hooks.state.\"{hooks}:{event}:0:0\"]\ntrusted_hash = \"sha256:00\"\n")
+    };
+    let some = [trust("stop"), trust("pre_tool_use")].concat();
+    fs::write(own.join("config.toml"), some).unwrap();
+    assert_eq!(states(&world, "codex"), set_of(&["installed", "untrusted"]));
+    let events = [
+        "session_start",
+        "user_prompt_submit",
+        "pre_tool_use",
+        "post_tool_use",
+        "stop",
+        "session_end",
+    ];
+    fs::write(own.join("config.toml"), events.map(trust).concat()).unwrap();
+    assert_eq!(states(&world, "codex"), set_of(&["installed"]));
 }
 
 #[test]

@@ -23,6 +23,8 @@ pub struct HookEntry {
     pub event: HookEvent,
     /// What the client calls.
     pub command: String,
+    /// Where it stands: in which group of its event, and where in that.
+    pub place: (usize, usize),
 }
 
 /// What is wrong with a settings file, in words.
@@ -30,6 +32,9 @@ type Edited<T> = Result<T, String>;
 
 /// Where the lists of hooks are.
 const HOOKS: &str = "hooks";
+
+/// Claude Code's word that all hooks are off.
+const DISABLED: &str = "disableAllHooks";
 
 /// The entries of ours.
 pub(super) fn entries(text: &str) -> Edited<Vec<HookEntry>> {
@@ -39,14 +44,25 @@ pub(super) fn entries(text: &str) -> Edited<Vec<HookEntry>> {
     };
     let lists = hooks.properties().into_iter();
     let lists = lists.filter_map(|it| it.array_value());
-    let groups = lists.flat_map(|list| list.elements());
-    let entries = groups.flat_map(|group| commands(&group));
-    Ok(entries
-        .filter_map(|command| {
-            let event = event_of(&command)?;
-            Some(HookEntry { event, command })
+    let groups = lists.flat_map(|list| list.elements().into_iter().enumerate());
+    let entries = groups.flat_map(|(group, it)| {
+        let commands = commands(&it).into_iter().enumerate();
+        commands.filter_map(move |(index, command)| {
+            Some(HookEntry {
+                event: event_of(&command)?,
+                command,
+                place: (group, index),
+            })
         })
-        .collect())
+    });
+    Ok(entries.collect())
+}
+
+/// Whether all hooks are off.
+pub(super) fn is_disabled(text: &str) -> Edited<bool> {
+    let whole = parse(text)?.object_value();
+    let value = whole.and_then(|it| it.get(DISABLED)?.to_serde_value());
+    Ok(value == Some(Value::Bool(true)))
 }
 
 /// The text with an entry for each event, no text being an empty file.

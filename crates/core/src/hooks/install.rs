@@ -6,7 +6,11 @@
 use std::path::{Path, PathBuf};
 
 use flagpost_disk::fsx::{self, RealFs};
-use flagpost_model::{client::Client, hook::settings::HookGuard, names::names};
+use flagpost_model::{
+    client::Client,
+    hook::{HookEvent, settings::HookGuard},
+    names::names,
+};
 
 use super::edit::{self, HookEntry};
 use crate::{
@@ -168,6 +172,37 @@ impl HookSettings {
         }
     }
 
+    /// Whether the client was told in this file to call no hooks at all.
+    pub fn is_disabled(&self) -> Result<bool> {
+        match self.text()? {
+            Some(text) if self.client == Client::Claude => {
+                edit::is_disabled(&text).map_err(|why| self.refused(&why))
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// The entries of ours that Codex was never told to trust: it skips them in silence. `home` is where it
+    /// keeps its configuration. Whether an entry that it trusts was changed since, only Codex can say.
+    pub fn untrusted(&self, home: &Path) -> Result<Vec<HookEntry>> {
+        if self.client != Client::Codex {
+            return Ok(Vec::new());
+        }
+        let path = home.join("config.toml");
+        let text = fsx::read_lossy(&RealFs, &path)?.unwrap_or_default();
+        let config: toml_edit::DocumentMut = text.parse().unwrap_or_default();
+        let trusted = |entry: &HookEntry| {
+            let (group, index) = entry.place;
+            let event = codex_event(entry.event);
+            let key = format!("{}:{event}:{group}:{index}", self.path.display());
+            let state = config.get("hooks")?.get("state")?.get(&key)?;
+            state.get("trusted_hash").map(drop)
+        };
+        let mut entries = self.entries()?;
+        entries.retain(|it| trusted(it).is_none());
+        Ok(entries)
+    }
+
     /// Whether our plugin is there, where the client has plugins in place of settings.
     pub fn has_plugin(&self) -> Result<bool> {
         let is_ours = |it: String| is_plugin(&it);
@@ -214,14 +249,24 @@ fn installed_again(settings: &HookSettings, before: &str, now: &str) -> String {
     let program = entries
         .first()
         .and_then(|it| it.command.split(" hook ").next());
-    let has_guard = entries
-        .iter()
-        .any(|it| it.event == flagpost_model::hook::HookEvent::PreTool);
+    let has_guard = entries.iter().any(|it| it.event == HookEvent::PreTool);
     let guard = match has_guard {
         true => HookGuard::DenyReserved,
         false => HookGuard::TellOnly,
     };
     edit::with(before, settings.client, program.unwrap_or_default(), guard).unwrap_or_default()
+}
+
+/// An event as Codex writes it in the name of a hook: `pre_tool_use`.
+fn codex_event(event: HookEvent) -> String {
+    let mut name = String::new();
+    for letter in event.name_in(Client::Codex).unwrap_or_default().chars() {
+        if letter.is_ascii_uppercase() && !name.is_empty() {
+            name.push('_');
+        }
+        name.push(letter.to_ascii_lowercase());
+    }
+    name
 }
 
 fn is_plugin(text: &str) -> bool {
