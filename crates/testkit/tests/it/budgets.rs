@@ -46,9 +46,9 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "run",
-        lines: 9_020,
+        lines: 9_220,
         goal: 8_100,
-        why: "the orchestrator; it is to send no mail to itself, and to have one trait for a seat",
+        why: "the orchestrator, and what it adds to its agents' clients; it is to send no mail to itself, and to have one trait for a seat",
     },
     Budget {
         krate: "daemon",
