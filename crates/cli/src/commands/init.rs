@@ -29,6 +29,8 @@ use crate::{
     It asks nothing, and doing it again changes nothing. What it writes stands between two marker \
     lines; the rest of the file is yours and stays as it is, and so does what you change between \
     them.\n\n\
+    Your own sessions learn of briefs by 'flagpost hooks install --agent claude', and have tools by \
+    'claude mcp add flagpost -- flagpost mcp'; those of a run have both.\n\n\
     --bridge adds what 'flagpost bridge snippet' prints, with the bridge in ~/.flagpost, and later \
     calls keep it.\n\n\
     --check exits with 1 when a block is missing, outdated or changed. --remove leaves the \
