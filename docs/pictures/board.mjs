@@ -16,6 +16,7 @@ const PICTURES = [
   ['inbox', '/inbox/W1/1', SIZES.wide, 'dark'],
   ['task', '/lists/web/tasks/7', SIZES.wide, 'light'],
   ['phone', '/inbox/W1/1', SIZES.narrow, 'light'],
+  ['graph', '/lists/web#screen=graph', SIZES.wide, 'light'],
 ];
 
 const PLAN = [
@@ -37,6 +38,9 @@ try {
   await world.flagpost('stuck', '3', 'Which seal is meant, the old or the new one?', '--as', 'W3');
   await world.flagpost('assign', '1192', 'W1', '--inline', 'Merge the seal of the parser.\n\nKeep the tests as they are.');
   await world.flagpost('assign', '1201', 'W2', '--inline', 'Redirect the docs');
+  for (const [task, blocker] of [['4', '1'], ['7', '2'], ['10', '8'], ['11', '10'], ['12', '8']]) {
+    await world.flagpost('task', 'dep', 'add', task, blocker);
+  }
   await world.up();
   const browser = await open(moment);
   for (const [name, path, size, scheme] of PICTURES) {

@@ -20,6 +20,7 @@ const ENDS = {
   running: { sign: '◐', word: 'running', state: 'in_progress' },
   asks: { sign: '▲', word: 'asks', state: 'stuck' },
   parked: { sign: '⊘', word: 'parked', state: 'pending' },
+  stopped: { sign: '⊘', word: 'stopped', state: 'pending' },
   cut_off: { sign: '⊘', word: 'cut off', state: 'pending' },
 };
 const endOf = (/** @type {string | undefined} */ end) => ENDS[end ?? ''] ?? { sign: '○', word: end ?? 'not begun', state: 'pending' };

@@ -22,7 +22,7 @@ use crate::{
     roots, sessions, shape,
 };
 
-/// Every list, in the order of [`collated`]: those of ours, and those that can only be read.
+/// Every list, in the order of `collated`: those of ours, and those that can only be read.
 pub fn every(home: &Home) -> Result<Vec<ListRef>> {
     let mut every = roots::foreign(home)?;
     every.extend(roots::lists(home)?.into_iter().map(ListRef::from));

@@ -53,7 +53,7 @@ pub struct HookPlaceArgs {
     /// The client: claude, codex, gemini, cursor, opencode
     #[arg(long, value_name = "CLIENT", value_parser = named::<Client>)]
     agent: Client,
-    /// In this repository, for yourself [default]
+    /// In this repository, for yourself (the default)
     #[arg(long, conflicts_with_all = ["shared", "user"])]
     project: bool,
     /// In this repository, for everybody: the file is one that people commit

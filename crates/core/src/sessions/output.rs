@@ -185,7 +185,7 @@ impl Output {
         Ok(File::open(&self.path).map_err(disk::Error::io("open", &self.path))?)
     }
 
-    /// The whole lines from this place on, or the last of them; a part of [`LONGEST_PART`] at most. A line
+    /// The whole lines from this place on, or the last of them; a part of 256 KiB at most. A line
     /// that is longer is cut; what is behind the last line break comes once nothing more does.
     pub fn part(&mut self, sessions: &Sessions<'_>, from: Option<u64>) -> Result<OutputPart> {
         // Asked first: what is printed meanwhile is in the part.

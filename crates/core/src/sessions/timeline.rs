@@ -3,7 +3,7 @@
 //! Owns which events say so. One that says something else, or nothing that can be read, is passed
 //! over: the timeline shows what is known.
 
-use flagpost_model::session::{Happened, Timeline, TimelineEvent};
+use flagpost_model::session::{BarEnd, Happened, Outcome, Timeline, TimelineEvent};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
@@ -63,9 +63,19 @@ fn ended(event: &Map<String, Value>) -> Option<Happened> {
         task: text(event, "task")?.parse().ok()?,
         subject: text(event, "subject").unwrap_or_default().to_owned(),
         attempt: number(event, "attempt")?,
-        outcome: text(event, "outcome")?.parse().ok()?,
+        end: end_of(text(event, "outcome")?)?,
         took: SignedDuration::from_secs(seconds),
     })
+}
+
+/// How an attempt ended, by the word of the record.
+fn end_of(word: &str) -> Option<BarEnd> {
+    match word {
+        "STUCK" => Some(BarEnd::Asks),
+        "PARKED" => Some(BarEnd::Parked),
+        "STOPPED" => Some(BarEnd::Stopped),
+        verdict => Some(verdict.parse::<Outcome>().ok()?.into()),
+    }
 }
 
 fn text<'e>(event: &'e Map<String, Value>, key: &str) -> Option<&'e str> {
@@ -74,4 +84,23 @@ fn text<'e>(event: &'e Map<String, Value>, key: &str) -> Option<&'e str> {
 
 fn number(event: &Map<String, Value>, key: &str) -> Option<u32> {
     event.get(key)?.as_u64()?.try_into().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_attempt_ended_as_its_record_says() {
+        for (word, end) in [
+            ("PASS", Some(BarEnd::Passed)),
+            ("FAIL", Some(BarEnd::Failed)),
+            ("STUCK", Some(BarEnd::Asks)),
+            ("PARKED", Some(BarEnd::Parked)),
+            ("STOPPED", Some(BarEnd::Stopped)),
+            ("odd", None),
+        ] {
+            assert_eq!(end_of(word), end, "{word}");
+        }
+    }
 }

@@ -11,11 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use flagpost_core::{
-    Home, List, ListReader,
-    answers::{self, ListedTask},
-    describe, registry, roots,
-};
+use flagpost_core::{Home, List, ListReader, answers::ListedTask, describe, registry, roots};
 use flagpost_model::{
     ListId, RepoId, TaskId,
     plan::{Index, Readiness, readiness},
@@ -29,7 +25,7 @@ use tokio::{
 };
 use tracing::warn;
 
-use super::{Hub, event};
+use super::{Hub, answered};
 
 /// So many changes are kept, and so many bytes of them.
 const KEPT: usize = 512;
@@ -244,7 +240,7 @@ impl Told {
             tasks,
             removed,
         };
-        let text = event(None, "list.changed", &answers::text(&change));
+        let text = answered(None, "list.changed", &change);
         self.n += 1;
         self.bytes += text.len();
         self.kept.push_back(ToldChange {

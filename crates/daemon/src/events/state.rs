@@ -1,7 +1,7 @@
 //! The state as it is, for whoever begins to listen.
 
 use flagpost_core::{
-    Error, Repository, answers,
+    Error, Repository,
     relay::{
         Fleet,
         briefs::{self, BriefStatus},
@@ -16,7 +16,10 @@ use flagpost_model::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{EventFilter, Hub, lists::ListState};
+use super::{EventFilter, Hub, answered, lists::ListState};
+
+/// The event's name.
+const RESYNC: &str = "daemon.resync";
 
 /// The state, for whoever begins to listen or fell behind.
 ///
@@ -46,23 +49,27 @@ struct RepositoryState<'a> {
     lists: &'a [ListState<'a>],
 }
 
-/// What stands in these repositories, as an event's data: who works in them, what waits, and the tasks. And
-/// up to which number the changes of lists are in it.
+/// What stands in these repositories, as an event with this id: who works in them, what waits, and the tasks.
+/// And up to which number the changes of lists are in it.
 pub(super) fn state(
     hub: &Hub,
     repositories: &[(Repository, u64)],
     scope: EventFilter,
-    reason: &str,
+    (id, reason): (&str, &str),
 ) -> Result<(String, u64), Error> {
     let all = repositories.iter();
     let all = all.map(|(repository, n)| without_lists(hub, repository, *n));
     let repositories: Vec<RepositoryState<'_>> = all.collect::<Result<_, Error>>()?;
     if scope == EventFilter::Mail {
         return Ok((
-            answers::text(&Resync {
-                reason,
-                repositories,
-            }),
+            answered(
+                Some(id),
+                RESYNC,
+                &Resync {
+                    reason,
+                    repositories,
+                },
+            ),
             0,
         ));
     }
@@ -72,10 +79,14 @@ pub(super) fn state(
             ..it
         });
         let repositories = repositories.collect();
-        answers::text(&Resync {
-            reason,
-            repositories,
-        })
+        answered(
+            Some(id),
+            RESYNC,
+            &Resync {
+                reason,
+                repositories,
+            },
+        )
     })
 }
 

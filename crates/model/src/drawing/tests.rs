@@ -196,7 +196,7 @@ proptest! {
                 2 => Happened::Other,
                 _ => {
                     let took = SignedDuration::from_secs(n.into());
-                    Happened::Ended { task, subject, attempt, outcome: Outcome::ALL[n as usize % 3], took }
+                    Happened::Ended { task, subject, attempt, end: Outcome::ALL[n as usize % 3].into(), took }
                 }
             };
             TimelineEvent { at: Timestamp::from_second(at).unwrap(), what }

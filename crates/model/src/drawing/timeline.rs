@@ -244,6 +244,8 @@ const DAY: &str = "\
 .failed .bar { fill: url(#failed); stroke: #cf222e; }
 .failed .ground { fill: #ffebe9; }
 .failed .line { fill: #ffaba8; }
+.asks .bar { fill: #fff8c5; stroke: #9a6700; }
+.parked .bar, .stopped .bar { fill: #eaeef2; stroke: #59636e; }
 .running .bar { fill: #b6e3ff; stroke: #0969da; stroke-dasharray: 6 3; }
 .cut_off .bar { fill: none; stroke: #59636e; stroke-dasharray: 3 3; }
 ";
@@ -258,6 +260,8 @@ const NIGHT: &str = "\
 .failed .bar { stroke: #ff7b72; }
 .failed .ground { fill: #381417; }
 .failed .line { fill: #8e1519; }
+.asks .bar { fill: #332706; stroke: #e3b341; }
+.parked .bar, .stopped .bar { fill: #21262d; stroke: #9198a1; }
 .running .bar { fill: #0c4a8a; stroke: #58a6ff; }
 .cut_off .bar { stroke: #9198a1; }
 ";

@@ -48,7 +48,7 @@ pub enum Happened {
         /// Which attempt.
         attempt: u32,
         /// How.
-        outcome: Outcome,
+        end: BarEnd,
         /// How long it took.
         took: SignedDuration,
     },
@@ -119,6 +119,12 @@ crate::names::names!(
         Partial = "partial",
         /// It is not done.
         Failed = "failed",
+        /// It asks a person.
+        Asks = "asks",
+        /// Its account is at a limit.
+        Parked = "parked",
+        /// The operator stopped it.
+        Stopped = "stopped",
         /// It has not ended.
         Running = "running",
         /// The session ended first.
@@ -177,7 +183,7 @@ impl Timeline {
                     task,
                     subject,
                     attempt,
-                    outcome,
+                    end,
                     took,
                 } => {
                     let row = timeline.row(&mut rows, task, subject);
@@ -189,18 +195,17 @@ impl Timeline {
                     let from = match bar {
                         Some(bar) => {
                             bar.to = bar.from.max(*at);
-                            bar.end = (*outcome).into();
+                            bar.end = *end;
                             continue;
                         }
                         // The line that told of its beginning is lost.
                         None => at.checked_sub(*took).unwrap_or(*at).min(*at),
                     };
-                    let end = (*outcome).into();
                     row.bars.push(Bar {
                         attempt: *attempt,
                         from,
                         to: *at,
-                        end,
+                        end: *end,
                     });
                 }
             }
@@ -267,7 +272,7 @@ mod tests {
             task: task.into(),
             subject: "s".into(),
             attempt,
-            outcome,
+            end: outcome.into(),
             took,
         };
         TimelineEvent {

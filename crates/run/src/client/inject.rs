@@ -3,7 +3,7 @@
 //! Owns the files, options and variables that do it, for the processes of one run only. Invariant: no file
 //! of the user's is changed, and a client that takes an addition in no such way starts without it. Pure.
 
-use std::ffi::OsString;
+use std::{ffi::OsString, path::Path};
 
 use flagpost_model::hook::settings::{self, HookGuard, Injection};
 use serde_json::{Value, json};
@@ -81,7 +81,7 @@ impl Injected<'_> {
     }
 
     /// The options that the client is given; `dir` is where its files are.
-    pub fn arguments(&self, client: Client, dir: &std::path::Path) -> Vec<OsString> {
+    pub fn arguments(&self, client: Client, dir: &Path) -> Vec<OsString> {
         let mut args = Vec::new();
         for it in self.wanted {
             match (client, it) {
@@ -163,8 +163,6 @@ fn toml(value: &Value) -> TomlValue {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
 
     fn arguments(client: Client, trusted: &[TrustedHook]) -> String {
