@@ -23,6 +23,7 @@ async function cutOff(t, path, killed = false) {
   const page = await signIn(context, world);
   await page.goto(`${world.daemon.http}${path}`);
   await page.getByText('● live').waitFor();
+  await card(page, '1').waitFor();
   if (killed) await world.kill();
   else await world.down();
   await page.getByText('◌ reconnecting').waitFor();
