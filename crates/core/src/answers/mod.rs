@@ -79,8 +79,8 @@ pub fn document<T: Published>(answer: &T) -> Value {
     shape::answer(T::NAME, json!(answer))
 }
 
-/// The whole document as a text after this one, made in one go: it may be long.
-pub fn after<T: Published>(before: String, answer: &T) -> String {
+/// The whole document as a text, made in one go: it may be long.
+pub fn text<T: Published>(answer: &T) -> String {
     #[derive(Serialize)]
     struct NamedAnswer<'a, T> {
         schema: String,
@@ -91,10 +91,8 @@ pub fn after<T: Published>(before: String, answer: &T) -> String {
         schema: shape::schema(T::NAME),
         answer,
     };
-    let mut text = before.into_bytes();
-    // Nothing that is answered has keys that are no texts, and JSON is UTF-8.
-    let _ = serde_json::to_writer(&mut text, &whole);
-    String::from_utf8(text).unwrap_or_default()
+    // Nothing that is answered has keys that are no texts.
+    serde_json::to_string(&whole).unwrap_or_default()
 }
 
 /// Each of these as an answer has it.

@@ -11,7 +11,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use flagpost_core::{Home, List, ListReader, answers::ListedTask, describe, registry, roots};
+use flagpost_core::{
+    Home, List, ListReader,
+    answers::{self, ListedTask},
+    describe, registry, roots,
+};
 use flagpost_model::{
     ListId, RepoId, TaskId,
     plan::{Index, Readiness, readiness},
@@ -25,7 +29,7 @@ use tokio::{
 };
 use tracing::warn;
 
-use super::{Hub, answered};
+use super::{Hub, event};
 
 /// So many changes are kept, and so many bytes of them.
 const KEPT: usize = 512;
@@ -240,7 +244,7 @@ impl Told {
             tasks,
             removed,
         };
-        let text = answered(None, "list.changed", &change);
+        let text = event(None, "list.changed", &answers::text(&change));
         self.n += 1;
         self.bytes += text.len();
         self.kept.push_back(ToldChange {

@@ -14,7 +14,7 @@ mod state;
 mod watch;
 
 use flagpost_core::{
-    answers::{self, Published},
+    answers,
     history::{Kind, Line},
 };
 
@@ -98,20 +98,6 @@ fn name_of(kind: &Kind) -> &str {
 
 /// An event as it is sent.
 pub(crate) fn event(id: Option<&str>, name: &str, data: &str) -> String {
-    head(id, name) + data + "\n\n"
-}
-
-/// The same of an answer. It may be some megabytes for each listener: it is written once, and takes no more
-/// room than it needs.
-pub(crate) fn answered<T: Published>(id: Option<&str>, name: &str, answer: &T) -> String {
-    let mut text = answers::after(head(id, name), answer);
-    text.push_str("\n\n");
-    text.shrink_to_fit();
-    text
-}
-
-/// The beginning of an event: its data follow.
-fn head(id: Option<&str>, name: &str) -> String {
     let id = id.map(|id| format!("id: {id}\n")).unwrap_or_default();
-    format!("{id}event: {name}\ndata: ")
+    format!("{id}event: {name}\ndata: {data}\n\n")
 }

@@ -160,12 +160,12 @@ impl EventReader {
             .into_iter()
             .filter_map(|it| self.at.get(&it.id).map(|at| (it.clone(), at.n)))
             .collect();
-        let begins = (&*self.cursor(), reason.as_str());
-        let (state, n) = state(&self.hub, &all, self.wish.scope, begins)?;
+        let (state, n) = state(&self.hub, &all, self.wish.scope, reason.as_str())?;
         if let Some(lists) = &mut self.lists {
             lists.n = n;
         }
-        Ok(state)
+        let id = self.cursor();
+        Ok(event(Some(&id), "daemon.resync", &state))
     }
 
     fn tell(&mut self, repo: &RepoId, told: &FeedEvent, life: u64, text: &mut String) {

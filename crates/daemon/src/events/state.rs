@@ -1,7 +1,7 @@
 //! The state as it is, for whoever begins to listen.
 
 use flagpost_core::{
-    Error, Repository,
+    Error, Repository, answers,
     relay::{
         Fleet,
         briefs::{self, BriefStatus},
@@ -16,10 +16,7 @@ use flagpost_model::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{EventFilter, Hub, answered, lists::ListState};
-
-/// The event's name.
-const RESYNC: &str = "daemon.resync";
+use super::{EventFilter, Hub, lists::ListState};
 
 /// The state, for whoever begins to listen or fell behind.
 ///
@@ -49,27 +46,23 @@ struct RepositoryState<'a> {
     lists: &'a [ListState<'a>],
 }
 
-/// What stands in these repositories, as an event with this id: who works in them, what waits, and the tasks.
-/// And up to which number the changes of lists are in it.
+/// What stands in these repositories, as an event's data: who works in them, what waits, and the tasks. And
+/// up to which number the changes of lists are in it.
 pub(super) fn state(
     hub: &Hub,
     repositories: &[(Repository, u64)],
     scope: EventFilter,
-    (id, reason): (&str, &str),
+    reason: &str,
 ) -> Result<(String, u64), Error> {
     let all = repositories.iter();
     let all = all.map(|(repository, n)| without_lists(hub, repository, *n));
     let repositories: Vec<RepositoryState<'_>> = all.collect::<Result<_, Error>>()?;
     if scope == EventFilter::Mail {
         return Ok((
-            answered(
-                Some(id),
-                RESYNC,
-                &Resync {
-                    reason,
-                    repositories,
-                },
-            ),
+            answers::text(&Resync {
+                reason,
+                repositories,
+            }),
             0,
         ));
     }
@@ -79,14 +72,10 @@ pub(super) fn state(
             ..it
         });
         let repositories = repositories.collect();
-        answered(
-            Some(id),
-            RESYNC,
-            &Resync {
-                reason,
-                repositories,
-            },
-        )
+        answers::text(&Resync {
+            reason,
+            repositories,
+        })
     })
 }
 
