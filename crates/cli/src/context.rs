@@ -256,6 +256,13 @@ impl Context {
         self.own_task(list).is_some() && !number && list.resolve(word).is_err()
     }
 
+    /// The task that the environment names, and the token of its claim where that can be read.
+    pub fn given(&self) -> Option<(TaskId, Option<Token>)> {
+        let task = self.settings.task.as_deref()?.parse().ok()?;
+        let token = self.settings.token.as_deref();
+        Some((task, token.and_then(|it| it.parse().ok())))
+    }
+
     /// The claim token that goes with a task: as typed, else as this agent was given it.
     pub fn token(
         &self,

@@ -17,7 +17,7 @@ use flagpost_core::{
     hooks::{HookCaller, HookLog},
 };
 use flagpost_model::{
-    TaskId, WorkerId,
+    WorkerId,
     client::Client,
     hook::{HookEvent, HookInput},
 };
@@ -77,7 +77,9 @@ fn answer(globals: Globals, event: HookEvent, client: Client) -> Option<String> 
         home: &context.home,
         repository,
         worker,
-        task: given(&context),
+        task: context
+            .given()
+            .and_then(|(task, token)| Some((context.list().ok()?, task, token))),
         client,
     };
     match caller.answer(event, &input) {
@@ -94,18 +96,4 @@ fn answer(globals: Globals, event: HookEvent, client: Client) -> Option<String> 
 /// The repository that the agent works in, where it says so.
 fn there(context: &Context, dir: &Path) -> Option<Repository> {
     Repository::find(&context.home, dir).ok()?
-}
-
-/// The task that the environment names.
-fn given(
-    context: &Context,
-) -> Option<(
-    flagpost_core::List<'_>,
-    TaskId,
-    Option<flagpost_model::Token>,
-)> {
-    let task = context.settings.task.as_deref()?.parse().ok()?;
-    let token = context.settings.token.as_deref();
-    let token = token.and_then(|it| it.parse().ok());
-    Some((context.list().ok()?, task, token))
 }

@@ -1,7 +1,7 @@
 //! `mcp`: tools for agents over the Model Context Protocol.
 
 use flagpost_mcp::{AgentSeat, serve};
-use flagpost_model::{ListId, ListRef, TaskId, Token};
+use flagpost_model::{ListId, ListRef};
 
 use crate::{context::Context, error::usage, output::Answer};
 
@@ -39,17 +39,10 @@ pub fn run(context: &Context, _: &McpArgs) -> anyhow::Result<Answer> {
     let worker = context.settings.agent()?;
     let (home, dir) = (context.home.clone(), context.dir.clone());
     let seat = AgentSeat::new(home, worker, context.actor()?, list, dir);
-    let seat = match given(context) {
-        Some((task, token)) if is_given => seat.with_task(task, token),
+    let seat = match context.given() {
+        Some((task, Some(token))) if is_given => seat.with_task(task, token),
         _ => seat,
     };
     serve(seat, env!("CARGO_PKG_VERSION"))?;
     Ok(Answer::silent())
-}
-
-/// The task that a run gave the agent, and the token of its claim.
-fn given(context: &Context) -> Option<(TaskId, Token)> {
-    let task = context.settings.task.as_deref()?.parse().ok()?;
-    let token = context.settings.token.as_deref()?.parse().ok()?;
-    Some((task, token))
 }

@@ -60,10 +60,11 @@ impl Driver<'_> {
         };
         let name = format!("task-{}-attempt-{}{part}.md", it.task, it.attempt.number);
         let prompt = self.keeping(|live| live.keep_prompt(&name, it.text))?;
-        let own = std::env::current_exe().unwrap_or_else(|_| "flagpost".into());
+        let own = std::env::current_exe().ok();
+        let program = own.as_deref().unwrap_or(Path::new("flagpost"));
         let inject = Injected {
             wanted: &self.options.terms.inject,
-            program: &own.to_string_lossy(),
+            program: &program.to_string_lossy(),
             trusted: &agent.trusted,
         };
         if let Some(client) = agent.client {
@@ -103,7 +104,7 @@ impl Driver<'_> {
             dir: it.cwd.to_owned(),
             stdin: agent.reads_stdin().then(|| prompt.clone()),
             log,
-            set: self.environment(&it, &agent, &places),
+            set: self.environment(&it, &agent, &places, own.as_deref()),
             unset: self.unwanted(),
         };
         // One of an earlier run is known by its name only.
@@ -131,6 +132,7 @@ impl Driver<'_> {
         it: &Process<'_>,
         agent: &Agent,
         places: &TemplateValues<'_>,
+        own: Option<&Path>,
     ) -> Vec<(String, OsString)> {
         let mut set: Vec<(&str, OsString)> = vec![
             (
@@ -147,12 +149,8 @@ impl Driver<'_> {
             (SESSION_DIR, self.live.dir().as_os_str().to_owned()),
         ];
         // An agent reports through `flagpost`, installed or not.
-        let own = std::env::current_exe().ok();
-        set.extend(
-            own.iter()
-                .map(|own| ("FLAGPOST_BIN", own.clone().into_os_string())),
-        );
-        let own = own.as_deref().and_then(Path::parent).map(Path::to_owned);
+        set.extend(own.map(|own| ("FLAGPOST_BIN", own.as_os_str().to_owned())));
+        let own = own.and_then(Path::parent).map(Path::to_owned);
         let path = self.stage.settings.path.iter();
         let path = path.flat_map(std::env::split_paths).chain(own);
         if let Ok(path) = std::env::join_paths(path) {

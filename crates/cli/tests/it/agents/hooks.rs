@@ -102,12 +102,7 @@ fn a_brief_reaches_a_working_agent_and_holds_its_end(client: Client) {
     let run = stage.begin(&["--agent", client.as_str()]);
     deliver(&stage, &pause);
     let run = stage.ended(run);
-    assert_eq!(
-        (run.code, run.ends(1)),
-        (0, vec!["PASS".to_owned()]),
-        "{}",
-        run.shown
-    );
+    run.came_to(0, &["PASS"]);
     let heard = stage.heard(1);
     assert!(
         heard[0].contains("of the Flagpost fleet of web"),
@@ -149,12 +144,7 @@ fn a_brief_reaches_a_working_agent(client: Client) {
     let run = stage.begin(&["--agent", client.as_str()]);
     deliver(&stage, &pause);
     let run = stage.ended(run);
-    assert_eq!(
-        (run.code, run.ends(1)),
-        (0, vec!["PASS".to_owned()]),
-        "{}",
-        run.shown
-    );
+    run.came_to(0, &["PASS"]);
     let heard = stage.heard(1);
     assert!(
         heard[0].contains("of the Flagpost fleet of web"),
@@ -197,12 +187,7 @@ fn a_reserved_file_is_not_edited(client: Client) {
         ],
     );
     let run = stage.run(&["--agent", client.as_str()]);
-    assert_eq!(
-        (run.code, run.ends(1)),
-        (0, vec!["PASS".to_owned()]),
-        "{}",
-        run.shown
-    );
+    run.came_to(0, &["PASS"]);
     assert_eq!(fs::read_to_string(&readme).unwrap(), "# Web\n");
     assert_eq!(fs::read_to_string(&free).unwrap().trim_end(), "new");
     let heard = stage.heard(1);

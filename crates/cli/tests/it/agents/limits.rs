@@ -45,12 +45,7 @@ fn at_its_limit_an_account_rests(client: Client) {
         stage.script(task, [limit.clone().for_ever()]);
     }
     let run = stage.run(&["--agent", client.as_str(), "--max-parallel", "1"]);
-    assert_eq!(
-        (run.code, run.ends(1)),
-        (5, vec!["PARKED".to_owned()]),
-        "{}",
-        run.shown
-    );
+    run.came_to(5, &["PARKED"]);
     // The other is not even tried.
     assert!(
         run.ends(2).is_empty() && stage.heard(2).is_empty(),
@@ -133,12 +128,7 @@ fn a_warning_starts_nothing_new(client: Client) {
     stage.script(1, said(client, 1).map(near));
     stage.script(2, said(client, 2));
     let run = stage.run(&["--agent", client.as_str(), "--max-parallel", "1"]);
-    assert_eq!(
-        (run.code, run.ends(1)),
-        (5, vec!["PASS".to_owned()]),
-        "{}",
-        run.shown
-    );
+    run.came_to(5, &["PASS"]);
     assert_eq!(
         (run.fate(2), stage.heard(2).len()),
         ("parked", 0),

@@ -45,12 +45,7 @@ fn what_the_operator_adds_reaches_the_command_line(client: Client) {
     stage.script(1, [report, Step::text("Reported.")]);
     let before = stage.own_files();
     let run = stage.run(&["--agent", client.as_str()]);
-    assert_eq!(
-        (run.code, run.ends(1)),
-        (0, vec!["PASS".to_owned()]),
-        "{}",
-        run.shown
-    );
+    run.came_to(0, &["PASS"]);
     let turns = stage.server.turns("# Task 1: ");
     let told = |turn: &flagpost_testkit::model_server::Request| {
         turn.body["model"] == model || turn.path.contains(model)
@@ -128,12 +123,7 @@ fn a_subscription_reaches_claude_and_what_ties_it_to_a_parent_does_not() {
         ],
     );
     let run = stage.run(&["--agent", "claude"]);
-    assert_eq!(
-        (run.code, run.ends(1)),
-        (0, vec!["PASS".to_owned()]),
-        "{}",
-        run.shown
-    );
+    run.came_to(0, &["PASS"]);
     for turn in stage.server.turns("# Task 1: ") {
         assert_eq!(
             turn.header("authorization"),
@@ -162,12 +152,7 @@ fn codex_has_its_task_and_its_path_and_no_parent() {
         ],
     );
     let run = stage.run(&["--agent", "codex"]);
-    assert_eq!(
-        (run.code, run.ends(1)),
-        (0, vec!["PASS".to_owned()]),
-        "{}",
-        run.shown
-    );
+    run.came_to(0, &["PASS"]);
     let environment = fs::read_to_string(stage.world.repository().join("environment")).unwrap();
     assert!(!environment.contains("a-parent"), "{environment}");
     for name in [

@@ -214,6 +214,14 @@ fn walk(dir: &Path, found: &mut Vec<(String, Vec<u8>)>) {
 }
 
 impl Run {
+    /// It exited with this code, and the attempts of task 1 ended so.
+    #[track_caller]
+    pub fn came_to(&self, code: i32, ends: &[&str]) {
+        let came = self.ends(1);
+        let came: Vec<&str> = came.iter().map(String::as_str).collect();
+        assert_eq!((self.code, came.as_slice()), (code, ends), "{}", self.shown);
+    }
+
     /// The events of this kind.
     pub fn told(&self, kind: &str) -> Vec<&Value> {
         let of_kind = self.events.iter().filter(|it| it["event"] == kind);

@@ -30,12 +30,7 @@ fn an_agent_ends_its_task_with_a_tool(client: Client) {
         ],
     );
     let run = stage.run(&["--agent", client.as_str()]);
-    assert_eq!(
-        (run.code, run.ends(1)),
-        (0, vec!["PASS".to_owned()]),
-        "{}",
-        run.shown
-    );
+    run.came_to(0, &["PASS"]);
     let (_, task) = stage.world.json(["show", "1"]);
     assert_eq!(task["result"]["text"], "Parsed", "{task}");
     assert_eq!(
