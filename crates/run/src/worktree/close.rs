@@ -10,10 +10,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{
-    Branch, FileList, Worktree, Worktrees, branch, commit, error::WorktreeResult, git::Git,
-    listing, status, text,
-};
+use flagpost_core::git::{Git, GitError, branch, commit, text};
+
+use super::{Branch, FileList, Worktree, Worktrees, error::WorktreeResult, listing, status};
 
 /// What came of closing a worktree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -226,6 +225,12 @@ pub(super) struct ReachableCommit {
 
 impl From<super::WorktreeError> for Because {
     fn from(error: super::WorktreeError) -> Self {
+        Self::Untellable(error.to_string())
+    }
+}
+
+impl From<GitError> for Because {
+    fn from(error: GitError) -> Self {
         Self::Untellable(error.to_string())
     }
 }

@@ -8,12 +8,12 @@ use std::path::Path;
 use flagpost_core::{
     Home, Repository,
     doctor::Finding,
+    git::branch,
     sessions::{SessionStatus, Sessions},
 };
 use flagpost_model::finding::Code;
 
 use super::{
-    branch,
     close::{Because, nothing_to_lose},
     listing, status,
 };

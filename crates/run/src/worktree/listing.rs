@@ -9,7 +9,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{error::WorktreeResult, git::Git};
+use flagpost_core::git::Git;
+
+use super::error::WorktreeResult;
 
 /// Git's exit code for an option that it does not know.
 const USAGE: i32 = 129;
@@ -46,7 +48,7 @@ pub(super) fn entries(top: &Path) -> WorktreeResult<Vec<WorktreeEntry>> {
                 .run()?;
             Ok(parse(&out, b'\n'))
         }
-        _ => Err(exact.refused(&answer)),
+        _ => Err(exact.refused(&answer).into()),
     }
 }
 

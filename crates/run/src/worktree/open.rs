@@ -5,14 +5,13 @@
 
 use std::path::{Path, PathBuf};
 
+use flagpost_core::git::{Git, exists};
 use flagpost_disk::fsx;
 use flagpost_model::TaskId;
 
 use super::{
     Branch, Missing, Worktree, WorktreeResult, Worktrees,
     blockers::{left_behind, take_in},
-    exists,
-    git::Git,
     listing::{self, WorktreeEntry},
     status,
 };

@@ -11,10 +11,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{
-    error::{WorktreeError, WorktreeResult},
-    git::Git,
-};
+use flagpost_core::git::Git;
+
+use super::error::{WorktreeError, WorktreeResult};
 
 /// So many files are named; of the others, how many they are.
 const NAMED: usize = 20;
