@@ -63,7 +63,7 @@ use crate::{
     scheduler::{Effect, Event, RunConfig, Scheduler, StopReason, TaskOutcome},
     scope::{RunScope, plan, scope},
     terms::Terms,
-    worktree::Worktrees,
+    worktree::{self, Worktrees},
 };
 
 /// How often to read what clients print, and to take up the words of those that cannot write the home.
@@ -176,10 +176,7 @@ pub fn run(
         }
     }
     let mut residents = Residents::new(stage, options)?;
-    let worktrees_root = || {
-        let root = stage.home.root().join("worktrees");
-        root.join(stage.repository.name.as_str())
-    };
+    let worktrees_root = || worktree::root(stage.home, stage.repository);
     if options.worktrees {
         // Whether there can be any is known before anything starts, whatever the session's name.
         let any: SessionId = "any".parse().map_err(core::Error::from)?;

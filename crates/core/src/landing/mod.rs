@@ -10,6 +10,7 @@ mod outcome;
 mod queue;
 mod refs;
 mod refusal;
+mod view;
 
 use std::path::{Path, PathBuf};
 
@@ -27,6 +28,7 @@ pub use outcome::{LandedTask, recall, record_landed, refuse};
 pub use queue::{BranchState, LandingQueue, QueuedBranch, queue};
 pub use refs::{LandedTag, landed_ref, staged_ref};
 pub use refusal::LandingRefusal;
+pub use view::LandingView;
 
 /// The lock that a landing holds for its life.
 const LOCK: &str = "land.lock";

@@ -5,7 +5,7 @@
 
 use flagpost_model::{
     TaskId, WorkerId,
-    task::{Act, Landed, Landing, Task, TaskEvent, transition},
+    task::{Act, Landed, Landing, LandingVerdict, Task, TaskEvent, transition},
 };
 use jiff::SignedDuration;
 
@@ -72,13 +72,12 @@ pub fn record_landed(list: &List<'_>, actor: &WorkerId, landed: &[LandedTask]) -
     Ok(())
 }
 
-/// Sends a task's work back: it is done again, or asks a person where that was tried `retries` times.
+/// Sends a task's work back: it is done again, or asks a person where that was tried often enough.
 pub fn refuse(
     list: &List<'_>,
     actor: &WorkerId,
     id: &TaskId,
-    why: &str,
-    retries: u32,
+    verdict: LandingVerdict,
 ) -> Result<Task> {
     let mut change = list.change(actor)?;
     let act = Act {
@@ -87,12 +86,10 @@ pub fn refuse(
         at: change.at(),
     };
     let task = change.task(id)?;
-    let event = TaskEvent::Refuse {
-        why: why.to_owned(),
-        retries,
-    };
-    *task = transition(task, &act, event)?;
-    change.note(Kind::TaskRefused, id);
+    let onto = verdict.onto.clone();
+    *task = transition(task, &act, TaskEvent::Refuse(verdict))?;
+    let entry = change.note(Kind::TaskRefused, id);
+    entry.detail.insert("onto".to_owned(), onto.into());
     crate::tasks::finish(change, id)
 }
 

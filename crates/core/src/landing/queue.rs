@@ -51,6 +51,8 @@ pub struct QueuedBranch {
     pub session: Option<SessionId>,
     /// The commit that it stands on.
     pub tip: String,
+    /// The tasks of the queue that it builds on.
+    pub builds_on: BTreeSet<TaskId>,
     /// Where it stands.
     pub state: BranchState,
 }
@@ -118,6 +120,7 @@ pub fn queue(
                 branch: Branch::named(name),
                 session: owner.session,
                 tip: tip.clone(),
+                builds_on: BTreeSet::new(),
                 state: BranchState::Queued,
             };
             let is_newer = newest
@@ -186,22 +189,20 @@ fn in_order(outlines: &[Outline], branches: &mut Vec<QueuedBranch>) {
         .map(|it| it.task.clone())
         .collect();
     let all: BTreeSet<TaskId> = branches.iter().map(|it| it.task.clone()).collect();
-    let mut below: BTreeMap<TaskId, BTreeSet<TaskId>> = BTreeMap::new();
     for it in branches.iter_mut() {
         let builds_on = all_blockers(&graph, &it.task);
         let on: Vec<TaskId> = builds_on.intersection(&refused).cloned().collect();
         if it.state == BranchState::Queued && !on.is_empty() {
             it.state = BranchState::Waits { on };
         }
-        let here = builds_on.intersection(&all).cloned().collect();
-        below.insert(it.task.clone(), here);
+        it.builds_on = builds_on.intersection(&all).cloned().collect();
     }
     let passed = |id: &TaskId| graph.get(id).and_then(|it| it.ended_at);
     let mut left = std::mem::take(branches);
     left.sort_by_key(|it| (passed(&it.task), it.task.clone()));
     let mut placed: BTreeSet<TaskId> = BTreeSet::new();
     while !left.is_empty() {
-        let is_free = |it: &QueuedBranch| below[&it.task].is_subset(&placed);
+        let is_free = |it: &QueuedBranch| it.builds_on.is_subset(&placed);
         // A circle of dependencies has no first; its oldest goes first.
         let at = left.iter().position(is_free).unwrap_or_default();
         let next = left.remove(at);
@@ -318,6 +319,7 @@ mod tests {
             subject: String::new(),
             session: None,
             tip: String::new(),
+            builds_on: BTreeSet::new(),
             state,
         }
     }
@@ -326,6 +328,7 @@ mod tests {
         BranchState::Refused(NotLanded {
             times: 1,
             why: String::new(),
+            onto: "main".to_owned(),
             at: jiff::Timestamp::UNIX_EPOCH,
         })
     }

@@ -8,7 +8,19 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Ending, State, Task, TaskResult};
-use crate::{id::WorkerId, view};
+use crate::{id::WorkerId, names::names, view};
+
+names! {
+    /// How a branch is brought onto the target.
+    LandingMethod {
+        /// By a merge commit.
+        Merge = "merge",
+        /// By its commits, put on top of the target.
+        Rebase = "rebase",
+        /// By one commit.
+        Squash = "squash",
+    }
+}
 
 /// The last outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,8 +51,21 @@ pub struct NotLanded {
     pub times: u32,
     /// Why, the last time: files in conflict, or the end of what the check printed.
     pub why: String,
+    /// The target branch.
+    pub onto: String,
     /// When, the last time.
     pub at: Timestamp,
+}
+
+/// The word on work that does not land.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LandingVerdict {
+    /// Why not.
+    pub why: String,
+    /// The target branch.
+    pub onto: String,
+    /// How often it is done again before a person is asked.
+    pub retries: u32,
 }
 
 view! {
@@ -79,13 +104,8 @@ impl Task {
 
     /// The completed task whose work was refused: pending again, or stuck with a question where it was
     /// done again `retries` times already.
-    pub(super) fn refused(
-        mut self,
-        why: String,
-        retries: u32,
-        by: WorkerId,
-        at: Timestamp,
-    ) -> Self {
+    pub(super) fn refused(mut self, refusal: LandingVerdict, by: WorkerId, at: Timestamp) -> Self {
+        let LandingVerdict { why, onto, retries } = refusal;
         let times = self.not_landed().map_or(0, |it| it.times).saturating_add(1);
         if times > retries {
             let asks = format!(
@@ -103,7 +123,12 @@ impl Task {
             self.owner = None;
             self.state = State::Pending;
         }
-        self.landing = Some(Landing::Refused(NotLanded { times, why, at }));
+        self.landing = Some(Landing::Refused(NotLanded {
+            times,
+            why,
+            onto,
+            at,
+        }));
         self
     }
 
@@ -136,10 +161,11 @@ mod tests {
     }
 
     fn refuse(task: &Task, why: &str) -> Task {
-        let event = TaskEvent::Refuse {
+        let event = TaskEvent::Refuse(LandingVerdict {
             why: why.to_owned(),
+            onto: "main".to_owned(),
             retries: 2,
-        };
+        });
         let mut after = transition(task, &act(), event).unwrap();
         if after.state == State::Pending {
             // Somebody did it again.

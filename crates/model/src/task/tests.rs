@@ -131,10 +131,11 @@ fn event(name: &str) -> TaskEvent {
             tip: "4e".to_owned(),
             at: now(),
         }),
-        "refuse" => TaskEvent::Refuse {
+        "refuse" => TaskEvent::Refuse(LandingVerdict {
             why: "a conflict".to_owned(),
+            onto: "main".to_owned(),
             retries: 2,
-        },
+        }),
         "answer" => answer("the first one", false),
         "land" => TaskEvent::Land(Landed {
             commit: "9f".to_owned(),
@@ -142,10 +143,11 @@ fn event(name: &str) -> TaskEvent {
             tip: "4e".to_owned(),
             at: now(),
         }),
-        "refuse" => TaskEvent::Refuse {
+        "refuse" => TaskEvent::Refuse(LandingVerdict {
             why: "a conflict".to_owned(),
+            onto: "main".to_owned(),
             retries: 2,
-        },
+        }),
         other => panic!("no such event: {other}"),
     }
 }

@@ -6,7 +6,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Claim, Ending, Landed, Landing, Note, State, Task, TaskResult};
+use super::{Claim, Ending, Landed, Landing, LandingVerdict, Note, State, Task, TaskResult};
 use crate::{
     id::{SessionId, TaskId, Token, WorkerId},
     refusal::Refusal,
@@ -71,12 +71,7 @@ pub enum TaskEvent {
     /// Its work is on the target branch.
     Land(Landed),
     /// Its work did not land, and is to be done again.
-    Refuse {
-        /// Why not.
-        why: String,
-        /// How often it is done again before a person is asked.
-        retries: u32,
-    },
+    Refuse(LandingVerdict),
 }
 
 /// The task after `event`, or why not. Source of the rules: `tree.md` §2 "Claims".
@@ -189,9 +184,9 @@ pub fn transition(task: &Task, act: &Act, event: TaskEvent) -> Result<Task, Refu
             must_be_completed(task, "landed")?;
             next.landing = Some(Landing::Landed(landed));
         }
-        TaskEvent::Refuse { why, retries } => {
+        TaskEvent::Refuse(verdict) => {
             must_be_completed(task, "sent back")?;
-            next = next.refused(why, retries, act.actor.clone(), act.at);
+            next = next.refused(verdict, act.actor.clone(), act.at);
         }
     }
     Ok(next)

@@ -8,7 +8,7 @@ use flagpost_core::{self as core, sessions};
 use flagpost_model::{TaskId, plan::Graph, task::State};
 
 use super::{Driver, RunReport};
-use crate::{error::Result, events::RunEvent, scheduler::TaskOutcome, worktree::Closed};
+use crate::{error::Result, events::RunEvent, scheduler::TaskOutcome};
 
 impl Driver<'_> {
     /// Everything is over: worktrees that hold nothing go, the session is archived.
@@ -106,23 +106,7 @@ impl Driver<'_> {
                     self.tell(RunEvent::Worktree { task, said })?;
                     continue;
                 }
-                let said = match worktrees.close(&worktree) {
-                    Closed::Removed => "removed: all that it held is elsewhere".to_owned(),
-                    Closed::Kept {
-                        path: Some(path),
-                        branch,
-                        because,
-                    } => {
-                        format!("kept at {} (branch {branch}): {because}", path.display())
-                    }
-                    Closed::Kept {
-                        path: None,
-                        branch,
-                        because,
-                    } => {
-                        format!("removed, and its branch {branch} kept: {because}")
-                    }
-                };
+                let said = worktrees.close(&worktree).to_string();
                 self.tell(RunEvent::Worktree { task, said })?;
             }
         }

@@ -159,7 +159,8 @@ fn merge(worktree: &Worktree, branch: &Branch) -> WorktreeResult<Option<MissingR
     }))
 }
 
-fn conflicts(path: &Path) -> WorktreeResult<FileList> {
+/// The files of a working tree that are in conflict.
+pub(crate) fn conflicts(path: &Path) -> WorktreeResult<FileList> {
     let out = Git::at(path)
         .args(&[
             "diff",

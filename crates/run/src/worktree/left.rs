@@ -100,6 +100,7 @@ fn next(because: &Because, path: &Path, has_branch: bool) -> String {
             "give them a branch, or they are lost: 'git -C {path} switch --create NAME'; then 'git worktree remove {path}'{}",
             also()
         ),
+        Because::OnTasks => "'flagpost land' brings its work onto your branch".to_owned(),
         Because::Underway { what } => format!("end the {what} in {path} first, or abort it"),
         Because::Untellable(_) => format!("look into {path}"),
     }

@@ -10,19 +10,23 @@ mod blockers;
 mod close;
 mod error;
 mod left;
-mod listing;
+pub(crate) mod listing;
 mod open;
-mod status;
+pub(crate) mod status;
 mod touched;
 
 use std::path::{Path, PathBuf};
 
-use flagpost_core::git::{Git, branch, commit, exists, text};
+use flagpost_core::{
+    Home, Repository,
+    git::{Git, branch, commit, exists, text},
+};
 use flagpost_disk::{self as disk, fsx};
 use flagpost_model::{SessionId, TaskId};
 
 pub use flagpost_core::git::{Branch, PARENT_VARIABLES};
 
+pub(crate) use blockers::conflicts;
 pub use blockers::{Missing, MissingReason};
 pub use close::{Because, Closed};
 pub use error::{WorktreeError, WorktreeResult};
@@ -32,6 +36,12 @@ pub use status::FileList;
 pub use touched::{Tree, stamp, touched};
 
 use listing::WorktreeEntry;
+
+/// The directory of a repository's worktrees.
+pub fn root(home: &Home, repository: &Repository) -> PathBuf {
+    let root = home.root().join("worktrees");
+    root.join(repository.name.as_str())
+}
 
 /// The worktrees of one session.
 #[derive(Debug)]
@@ -70,6 +80,16 @@ impl Worktrees {
             }
         }
         Ok(None)
+    }
+
+    /// The worktree of a task, where there is one.
+    pub fn find(&self, task: &TaskId) -> WorktreeResult<Option<Worktree>> {
+        let Ok(base) = self.base.canonicalize() else {
+            return Ok(None);
+        };
+        let entries = listing::entries(&self.top)?;
+        let found = self.existing(&base, task, &entries);
+        Ok(found.map(|entry| self.worktree(task.clone(), entry.path.clone())))
     }
 
     /// An error unless worktrees can be made: `top` is a git working tree, it has a commit, and no

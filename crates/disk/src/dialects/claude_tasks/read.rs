@@ -203,6 +203,7 @@ fn landing(ours: Fields<'_>) -> Option<Landing> {
         Some(Landing::Refused(NotLanded {
             times: u32::try_from(map.number("times")).unwrap_or(u32::MAX),
             why: map.text("why").unwrap_or_default(),
+            onto: map.text("onto").unwrap_or_default(),
             at: map.parsed("at")?,
         }))
     })

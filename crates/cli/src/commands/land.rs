@@ -1,0 +1,368 @@
+//! `land`: the work of passed tasks onto one branch.
+
+mod answers;
+mod terms;
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use flagpost_core::{
+    List, Repository,
+    answers::LandingAnswer,
+    landing::{BranchState, LandingRefusal, LandingView, QueuedBranch},
+    operations::Operation,
+};
+use flagpost_model::TaskId;
+use flagpost_run::{
+    RunContext,
+    events::{LandingLine, RunEvent},
+    landing::{Landing, LandingReport, LandingTerms, rehearse},
+};
+use signal_hook::{
+    consts::{SIGHUP, SIGINT, SIGTERM},
+    flag,
+};
+
+use super::{list::counted, run::is_ignored};
+use crate::{
+    context::Context,
+    error::usage_with,
+    output::{self, Answer, ask, say, stream},
+    progress::{self, short},
+    screen::Screen,
+    terminal::{line, title},
+};
+
+pub use answers::{LandedAnswer, LandingRehearsal};
+pub use terms::LandingOptions;
+
+/// Merge the work of passed tasks into one branch
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    flagpost land --check 'cargo test'\n  \
+    flagpost land --dry-run\n  \
+    flagpost land --status\n\n\
+    'flagpost run --worktrees' gives each task a branch. This command brings the branches of completed \
+    tasks onto the target branch, each after the tasks that it builds on. It merges in a tree of its own, \
+    runs the check there, and moves the target only to a commit that passed. Your working tree is moved \
+    along where it has no changes; else the last line says how to take the result.\n\n\
+    A branch that conflicts or fails the check goes back: its task is pending again, and the next run does \
+    it on top of the target, with the reason in the prompt. After two such tries the task asks you. \
+    Without a terminal, --yes is needed. Exit code 1 where something did not land.")]
+pub struct LandArgs {
+    /// Only the work of these tasks [default: all that passed]
+    tasks: Vec<String>,
+    #[command(flatten)]
+    options: LandingOptions,
+    /// Keep the worktrees and branches of landed work
+    #[arg(long)]
+    keep: bool,
+    /// Say what would land, and with which conflicts; change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Show what waits, what is being checked, and what was refused and why
+    #[arg(long, conflicts_with_all = ["dry_run", "tasks", "keep"])]
+    status: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+}
+
+impl LandArgs {
+    /// What it asks for.
+    pub fn operation(&self) -> Operation {
+        match self.status || self.dry_run {
+            true => Operation::LandingShow,
+            false => Operation::LandingStart,
+        }
+    }
+}
+
+/// Lands.
+pub fn run(context: &Context, args: &LandArgs) -> anyhow::Result<Answer> {
+    let Some(repository) = context.repository()? else {
+        return Err(flagpost_core::Error::NoRepository {
+            dir: context.dir.clone(),
+        }
+        .into());
+    };
+    let onto = args.options.onto();
+    let list = match args.status || args.dry_run {
+        true => context.list()?,
+        false => context.list_to_change()?,
+    };
+    let view = LandingView::of(&repository, &list, onto)?;
+    if args.status {
+        return Ok(status(context, &view));
+    }
+    let only = wanted(&list, &view, &args.tasks)?;
+    if args.dry_run {
+        return rehearsal(&repository, view);
+    }
+    let terms = LandingTerms {
+        keep: args.keep,
+        only,
+        ..terms::resolve(context, &args.options)?
+    };
+    if !args.yes {
+        confirm(context, &view, &terms)?;
+    }
+    let report = watched(context, &repository, &list, &terms)?;
+    Ok(answer(context, &report, &terms))
+}
+
+/// The tasks that are named, each with something to land.
+fn wanted(list: &List<'_>, view: &LandingView, named: &[String]) -> anyhow::Result<Vec<TaskId>> {
+    let mut wanted = Vec::new();
+    for given in named {
+        let task = list.resolve(given)?;
+        let found = view.branches().find(|(it, _)| it.task == task);
+        let why = match found.map(|(it, _)| &it.state) {
+            Some(BranchState::Queued | BranchState::Staged) => {
+                wanted.push(task);
+                continue;
+            }
+            Some(BranchState::Waits { on }) => format!("it builds on {}", ids(on)),
+            Some(BranchState::Refused(_)) => "it is done again first".to_owned(),
+            None => format!(
+                "no branch of it holds commits that {} lacks, or it has not passed",
+                view.queue.target.branch
+            ),
+        };
+        return Err(flagpost_core::Error::from(LandingRefusal::NothingToLand { task, why }).into());
+    }
+    Ok(wanted)
+}
+
+/// Asks a person.
+fn confirm(context: &Context, view: &LandingView, terms: &LandingTerms) -> anyhow::Result<()> {
+    let ready: Vec<&QueuedBranch> = view.queue.ready().collect();
+    let is_wanted = |it: &&&QueuedBranch| terms.only.is_empty() || terms.only.contains(&it.task);
+    let count = ready.iter().filter(is_wanted).count();
+    if count == 0 && view.queue.staged.is_none() {
+        return Ok(());
+    }
+    let screen = Screen::of(context);
+    say(table(screen, view).trim_end());
+    let check = match &terms.check {
+        Some(check) => format!("checked by '{check}'"),
+        None => "without a check".to_owned(),
+    };
+    let (branches, onto) = (
+        counted(count, "branch", "branches"),
+        &view.queue.target.branch,
+    );
+    match ask(&format!("land {branches} on {onto}, {check}?"))? {
+        Some(true) => Ok(()),
+        Some(false) => Err(usage("nothing was landed")),
+        None => Err(usage(
+            "nobody is there to confirm; --yes lands, and --dry-run shows what would",
+        )),
+    }
+}
+
+/// How this command should have been typed.
+fn usage(text: impl Into<String>) -> anyhow::Error {
+    usage_with(text, "flagpost land --help shows how")
+}
+
+/// Lands, before the eyes of whoever asked for it.
+fn watched(
+    context: &Context,
+    repository: &Repository,
+    list: &List<'_>,
+    terms: &LandingTerms,
+) -> anyhow::Result<LandingReport> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        if !is_ignored(signal) {
+            flag::register(signal, Arc::clone(&stop))?;
+        }
+    }
+    let actor = context.actor()?;
+    let mut cursor = 0;
+    let mut tell = |event: RunEvent| {
+        cursor += 1;
+        if context.globals.json {
+            let at = context.home.now();
+            // Whoever closed the stream does not stop the landing.
+            let _: std::io::Result<_> = stream(&LandingLine {
+                cursor,
+                at,
+                event: &event,
+            });
+        } else if !context.globals.quiet {
+            progress::words(&event).iter().for_each(|line| say(line));
+        }
+        Ok(())
+    };
+    let stage = RunContext {
+        home: &context.home,
+        settings: &context.settings,
+        repository,
+        list,
+    };
+    let landing = Landing::begin(stage, &actor, terms, &stop, &mut tell)?;
+    let report = landing.land();
+    if stop.load(Ordering::Relaxed) && report.is_ok() {
+        output::say("the landing was over when it was to end");
+    }
+    Ok(report?)
+}
+
+fn answer(context: &Context, report: &LandingReport, terms: &LandingTerms) -> Answer {
+    let onto = &report.onto;
+    let mut text = match report.landed.len() {
+        0 => format!("nothing landed on {}\n", line(onto)),
+        n => format!(
+            "landed {} on {} ({}){}\n",
+            counted(n, "task", "tasks"),
+            line(onto),
+            short(&report.commit),
+            match terms.check {
+                Some(_) => "",
+                None => "; nothing was checked",
+            }
+        ),
+    };
+    if !report.refused.is_empty() {
+        text += &format!(
+            "refused {}: 'flagpost run --worktrees' does the work again; 'flagpost land --status' tells why\n",
+            ids(&report.refused)
+        );
+    }
+    for (task, why) in &report.left {
+        text += &format!("not landed {task}: {}\n", line(why));
+    }
+    if !report.waits.is_empty() {
+        text += &format!(
+            "waiting {}: they build on work that did not land\n",
+            ids(&report.waits)
+        );
+    }
+    if let Some(take) = &report.take {
+        text += &format!("passed, and not taken into your working tree: {take}\n");
+    }
+    let is_whole = report.refused.is_empty()
+        && report.left.is_empty()
+        && report.waits.is_empty()
+        && report.take.is_none();
+    let mut answer = Answer::of(&LandedAnswer::from(report))
+        .text(Screen::of(context).wrapped(&text))
+        .ids(&report.landed);
+    answer.code = u8::from(!is_whole);
+    answer
+}
+
+fn status(context: &Context, view: &LandingView) -> Answer {
+    let screen = Screen::of(context);
+    let mut text = String::new();
+    if let Some(doing) = &view.activity {
+        let (step, tasks) = (doing.step, ids(&doing.tasks));
+        text += &format!("{step} {tasks} since {}\n", screen.time(doing.since));
+    }
+    text += &match view.queue.branches.is_empty() {
+        true => format!(
+            "nothing is to land on {}\n",
+            line(&view.queue.target.branch)
+        ),
+        false => table(screen, view),
+    };
+    for (branch, _) in view.branches() {
+        if let BranchState::Refused(refused) = &branch.state {
+            let first = refused.why.lines().next().unwrap_or_default();
+            text += &format!("{}: {}\n", branch.task, line(first));
+        }
+    }
+    if view.queue.staged.is_some() {
+        text += "a tested commit waits for a working tree: 'flagpost land' takes it where it has no changes\n";
+    }
+    for it in &view.landed {
+        let detail = |key: &str| it.entry.detail.get(key).and_then(|it| it.as_str());
+        let task = it
+            .entry
+            .task
+            .as_ref()
+            .map(TaskId::as_str)
+            .unwrap_or_default();
+        text += &format!(
+            "landed {task} on {} ({}) {}\n",
+            line(detail("onto").unwrap_or_default()),
+            short(detail("commit").unwrap_or_default()),
+            screen.time(it.at)
+        );
+    }
+    Answer::of(&LandingAnswer::from(view))
+        .text(text)
+        .ids(view.branches().map(|(it, _)| &it.task))
+}
+
+fn table(screen: Screen, view: &LandingView) -> String {
+    let rows = view.branches().map(|(it, ahead)| {
+        let state = match &it.state {
+            BranchState::Queued => "queued".to_owned(),
+            BranchState::Waits { on } => format!("waits for {}", ids(on)),
+            BranchState::Refused(refused) => format!("refused {}×", refused.times.max(1)),
+            BranchState::Staged => "passed".to_owned(),
+        };
+        vec![
+            it.task.to_string(),
+            state,
+            ahead.to_string(),
+            title(&it.subject),
+            it.branch.to_string(),
+        ]
+    });
+    screen.fitted(
+        &["ID", "LANDING", "AHEAD", "SUBJECT", "BRANCH"],
+        rows.collect(),
+        &[4],
+    )
+}
+
+fn rehearsal(repository: &Repository, view: LandingView) -> anyhow::Result<Answer> {
+    let rehearsed = rehearse(&repository.top, &view.queue)?;
+    let onto = &view.queue.target.branch;
+    let mut text = match rehearsed.is_empty() {
+        true => format!("nothing would land on {}\n", line(onto)),
+        false => format!("would land on {}:\n", line(onto)),
+    };
+    for it in &rehearsed {
+        let conflicts = match it.conflicts.is_empty() {
+            true => String::new(),
+            false => format!("; conflicts in {}", it.conflicts),
+        };
+        text += &line(&format!(
+            "  {} {} ({}{conflicts})",
+            it.branch.task,
+            it.branch.subject,
+            counted(
+                usize::try_from(it.ahead).unwrap_or(usize::MAX),
+                "commit",
+                "commits"
+            ),
+        ));
+        text.push('\n');
+    }
+    for (branch, _) in view.branches() {
+        if let BranchState::Waits { on } = &branch.state {
+            text += &line(&format!(
+                "  {} {} waits for {}",
+                branch.task,
+                branch.subject,
+                ids(on)
+            ));
+            text.push('\n');
+        }
+    }
+    Ok(Answer::of(&LandingRehearsal::from((&view, &rehearsed[..])))
+        .text(text)
+        .ids(rehearsed.iter().map(|it| &it.branch.task)))
+}
+
+fn ids(tasks: &[TaskId]) -> String {
+    let ids: Vec<&str> = tasks.iter().map(TaskId::as_str).collect();
+    ids.join(", ")
+}
