@@ -179,6 +179,7 @@ fn options(actor: WorkerId, agent: &Path) -> anyhow::Result<Options> {
         skip_failed: false,
         worktrees: false,
         terms: Terms::default(),
+        land: None,
     })
 }
 

@@ -36,7 +36,7 @@ use crate::{
 };
 
 pub use answers::{LandedAnswer, LandingRehearsal};
-pub use terms::LandingOptions;
+pub use terms::{LandingOptions, resolve};
 
 /// Merge the work of passed tasks into one branch
 #[derive(Debug, clap::Args)]
@@ -104,7 +104,7 @@ pub fn run(context: &Context, args: &LandArgs) -> anyhow::Result<Answer> {
     let terms = LandingTerms {
         keep: args.keep,
         only,
-        ..terms::resolve(context, &args.options)?
+        ..resolve(context, &args.options)?
     };
     if !args.yes {
         confirm(context, &view, &terms)?;

@@ -31,6 +31,11 @@ impl Branch {
         &self.0
     }
 
+    /// Whether it is a task's; what a task's work lands on is none.
+    pub fn is_of_a_task(&self) -> bool {
+        self.0.split('/').next() == Some(PREFIX)
+    }
+
     /// The whole name, which no tag can be mistaken for.
     pub fn full(&self) -> String {
         format!("refs/heads/{}", self.0)

@@ -18,7 +18,7 @@ use flagpost_disk::fsx::{self, Flock};
 
 use crate::{
     error::Result,
-    git::{self, Git, branch},
+    git::{self, Branch, Git, branch},
     home::Home,
     repository::Repository,
 };
@@ -50,7 +50,7 @@ impl Target {
             Some(name) => git::branch::short(name).to_owned(),
             None => current_branch(top)?.ok_or(LandingRefusal::Detached)?,
         };
-        if branch.split('/').next() == Some(branch::PREFIX) {
+        if Branch::named(&branch).is_of_a_task() {
             return Err(LandingRefusal::OwnBranch { branch }.into());
         }
         match git::commit(top, &format!("refs/heads/{branch}"))? {

@@ -97,6 +97,7 @@ pub fn queue(
     list: &List<'_>,
     target: Target,
 ) -> Result<LandingQueue> {
+    list.must_be_files("its rows have no place for what lands")?;
     let top = &repository.top;
     let refs = BranchRefs::of(top, &target)?;
     let mut branches = Vec::new();

@@ -17,6 +17,7 @@ impl Driver<'_> {
         fates: Vec<(TaskId, TaskOutcome)>,
         interrupted: bool,
     ) -> Result<RunReport> {
+        let landing = self.end_landing(interrupted)?;
         self.close_worktrees(&fates)?;
         self.dismiss_processes()?;
         let session = self.live.id().clone();
@@ -71,6 +72,7 @@ impl Driver<'_> {
             dir,
             fates,
             interrupted,
+            landing,
         })
     }
 
@@ -88,6 +90,10 @@ impl Driver<'_> {
                 .map(|(id, _)| id)
                 .collect();
             for (task, worktree) in std::mem::take(&mut self.open_worktrees) {
+                // It went when its work had landed.
+                if !worktree.path.exists() {
+                    continue;
+                }
                 if waiting.contains(&task) {
                     // Its conversation goes on there.
                     let (path, branch) = (worktree.path.display(), &worktree.branch);

@@ -27,7 +27,7 @@ impl Landing<'_> {
         let root = crate::worktree::root(home, repository);
         let worktrees = Worktrees::new(repository.top.clone(), root, session);
         let Some(worktree) = worktrees.find(&branch.task)? else {
-            return Ok(());
+            return Ok(worktrees.close_branch(&branch.task)?);
         };
         let said = match worktrees.close(&worktree) {
             Closed::Removed => return Ok(()),

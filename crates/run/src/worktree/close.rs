@@ -12,6 +12,8 @@ use std::{
 
 use flagpost_core::git::{Git, GitError, branch, commit, text};
 
+use flagpost_model::TaskId;
+
 use super::{Branch, FileList, Worktree, Worktrees, error::WorktreeResult, listing, status};
 
 /// What came of closing a worktree.
@@ -121,6 +123,20 @@ impl Worktrees {
                 Ok(()) => Closed::Removed,
                 Err(error) => kept(None, error.into()),
             },
+        }
+    }
+
+    /// Removes the branch of a task that has no worktree, if nothing would be lost with it.
+    pub fn close_branch(&self, task: &TaskId) -> WorktreeResult<()> {
+        let branch = self.branch(task);
+        let own = branch.full();
+        let Some(tip) = commit(&self.top, &own)? else {
+            return Ok(());
+        };
+        match held(&self.top, &tip, Some(&own)) {
+            Ok(by) if !by.is_by_a_task() => self.drop_branch(&branch, &by),
+            // It stays: that is no failure.
+            Ok(_) | Err(_) => Ok(()),
         }
     }
 
@@ -265,8 +281,7 @@ pub(super) struct ReachableCommit {
 impl ReachableCommit {
     /// Whether only the branch of another task holds it.
     fn is_by_a_task(&self) -> bool {
-        let folder = format!("refs/heads/{}/", branch::PREFIX);
-        self.by.starts_with(&folder)
+        self.by.starts_with("refs/heads/") && Branch::named(&self.by).is_of_a_task()
     }
 }
 
