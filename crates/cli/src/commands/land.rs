@@ -11,8 +11,12 @@ use std::sync::{
 use flagpost_core::{
     List, Repository,
     answers::LandingAnswer,
-    landing::{BranchState, LandingRefusal, LandingView, QueuedBranch},
+    landing::{
+        BranchState, LandingRefusal, LandingView, QueuedBranch, SessionLanding, Target,
+        may_have_branches, queue,
+    },
     operations::Operation,
+    sessions::Sessions,
 };
 use flagpost_model::TaskId;
 use flagpost_run::{
@@ -35,7 +39,7 @@ use crate::{
     terminal::{line, title},
 };
 
-pub use answers::{LandedAnswer, LandingRehearsal};
+pub use answers::{LandedAnswer, LandingRehearsal, ToLand};
 pub use terms::{LandingOptions, resolve};
 
 /// Merge the work of passed tasks into one branch
@@ -299,8 +303,67 @@ fn status(context: &Context, view: &LandingView) -> Answer {
         .ids(view.branches().map(|(it, _)| &it.task))
 }
 
+/// The same of the work of one session.
+pub fn of_session(screen: Screen, landing: &SessionLanding) -> String {
+    let mut text = String::new();
+    if landing.branches().next().is_some() {
+        text += &format!("\n{}", rows(screen, landing.branches()));
+    }
+    for (task, landed) in &landing.landed {
+        let (onto, commit) = (line(&landed.onto), short(&landed.commit));
+        text += &format!(
+            "  landed {task} on {onto} ({commit}) {}\n",
+            screen.time(landed.at)
+        );
+    }
+    text
+}
+
+/// The branches of a list that are to land, and those that did not, in a line; none where there are none.
+pub fn waiting(context: &Context, list: &List<'_>) -> anyhow::Result<Option<(String, ToLand)>> {
+    let Some(repository) = context.repository()?.filter(may_have_branches) else {
+        return Ok(None);
+    };
+    // Where nothing says where to land, nothing waits for it.
+    let Ok(target) = Target::of(&repository, None) else {
+        return Ok(None);
+    };
+    let sessions = Sessions::of(&context.home, &repository);
+    let Ok(queue) = queue(&sessions, &repository, list, target) else {
+        return Ok(None);
+    };
+    let count =
+        |is: fn(&BranchState) -> bool| queue.branches.iter().filter(|it| is(&it.state)).count();
+    let shown = ToLand {
+        onto: queue.target.branch.clone(),
+        ready: count(|it| *it == BranchState::Queued),
+        waits: count(|it| matches!(it, BranchState::Waits { .. })),
+        refused: count(|it| matches!(it, BranchState::Refused(_))),
+        staged: queue.staged.is_some(),
+    };
+    let parts = [
+        (shown.ready, "to land"),
+        (shown.waits, "behind others"),
+        (shown.refused, "refused"),
+    ];
+    let parts = parts.iter().filter(|(n, _)| *n > 0);
+    let mut parts: Vec<String> = parts.map(|(n, what)| format!("{n} {what}")).collect();
+    if shown.staged {
+        parts.push("a tested commit waits for your working tree".to_owned());
+    }
+    if parts.is_empty() {
+        return Ok(None);
+    }
+    let text = format!("{}: {}; flagpost land", line(&shown.onto), parts.join(", "));
+    Ok(Some((text, shown)))
+}
+
 fn table(screen: Screen, view: &LandingView) -> String {
-    let rows = view.branches().map(|(it, ahead)| {
+    rows(screen, view.branches())
+}
+
+fn rows<'q>(screen: Screen, branches: impl Iterator<Item = (&'q QueuedBranch, u64)>) -> String {
+    let rows = branches.map(|(it, ahead)| {
         let state = match &it.state {
             BranchState::Queued => "queued".to_owned(),
             BranchState::Waits { on } => format!("waits for {}", ids(on)),

@@ -10,6 +10,7 @@ mod outcome;
 mod queue;
 mod refs;
 mod refusal;
+mod session;
 mod view;
 
 use std::path::{Path, PathBuf};
@@ -28,6 +29,7 @@ pub use outcome::{LandedTask, recall, record_landed, refuse};
 pub use queue::{BranchState, LandingQueue, QueuedBranch, queue};
 pub use refs::{LandedTag, landed_ref, staged_ref};
 pub use refusal::LandingRefusal;
+pub use session::SessionLanding;
 pub use view::LandingView;
 
 /// The lock that a landing holds for its life.
@@ -77,6 +79,21 @@ fn current_branch(top: &Path) -> Result<Option<String>> {
         }
         .into()),
     }
+}
+
+/// Whether a repository may have branches of tasks: where there are none, git need not be asked. A linked
+/// working tree's are elsewhere.
+pub fn may_have_branches(repository: &Repository) -> bool {
+    let git = repository.top.join(".git");
+    if !git.is_dir() {
+        return git.is_file();
+    }
+    let folder = format!("refs/heads/{}", branch::PREFIX);
+    let packed = std::fs::read(git.join("packed-refs")).unwrap_or_default();
+    let is_packed = packed
+        .windows(folder.len())
+        .any(|it| it == folder.as_bytes());
+    git.join(&folder).is_dir() || is_packed
 }
 
 /// A landing that nobody else of the repository is in. It ends when it is dropped.
