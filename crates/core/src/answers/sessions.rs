@@ -113,10 +113,10 @@ view! {
         /// Its branches that hold work which the target lacks, those that land next first.
         branches: Vec<LandingBranch<'a>> = landing.branches().map(LandingBranch::from).collect(),
         /// The work of its tasks that has landed.
-        landed: Vec<LandedTask<'a>> = each(&landing.landed),
+        landed: Vec<TaskOnTarget<'a>> = each(&landing.landed),
     }
 
-    struct LandedTask<'a> from it: &'a (TaskId, Landed) {
+    struct TaskOnTarget<'a> from it: &'a (TaskId, Landed) {
         task: &'a TaskId = &it.0,
         #[serde(flatten)]
         landed: &'a Landed = &it.1,

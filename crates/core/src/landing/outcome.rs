@@ -9,7 +9,7 @@ use flagpost_model::{
 };
 use jiff::SignedDuration;
 
-use super::{Target, queue::Owners, refs::BranchRefs};
+use super::{Target, queue::BranchOwners, refs::BranchRefs};
 use crate::{
     error::Result,
     git::{self, Branch, Git},
@@ -107,7 +107,7 @@ pub fn recall(
         return Ok(Vec::new());
     }
     let outlines = list.load()?.outlines;
-    let owners = Owners::of(sessions, repository, list, &outlines)?;
+    let owners = BranchOwners::of(sessions, repository, list, &outlines)?;
     let ends = list.home.now().as_second() - KEPT_FOR.as_secs();
     let (mut missed, mut old) = (Vec::new(), Vec::new());
     for (name, tag) in refs.tags.iter().filter(|(_, it)| it.onto == target.branch) {

@@ -103,7 +103,7 @@ pub fn queue(
     let mut branches = Vec::new();
     if !refs.tips.is_empty() {
         let outlines = list.load()?.outlines;
-        let owners = Owners::of(sessions, repository, list, &outlines)?;
+        let owners = BranchOwners::of(sessions, repository, list, &outlines)?;
         let unmerged = unmerged(top, &target)?;
         let mut newest: BTreeMap<&TaskId, (usize, QueuedBranch)> = BTreeMap::new();
         for (name, tip) in refs
@@ -241,7 +241,7 @@ fn unmerged(top: &Path, target: &Target) -> Result<BTreeSet<String>> {
 }
 
 /// Which task of a list a branch or its tag belongs to.
-pub(super) struct Owners<'o> {
+pub(super) struct BranchOwners<'o> {
     /// How old each session is, the newest highest, and whose list it ran; by its name in a branch.
     sessions: HashMap<String, (usize, Option<ListRef>, SessionId)>,
     tasks: HashMap<String, &'o Outline>,
@@ -250,13 +250,13 @@ pub(super) struct Owners<'o> {
 }
 
 /// The task of a branch.
-pub(super) struct Owner<'o> {
+pub(super) struct BranchOwner<'o> {
     pub(super) task: &'o Outline,
     age: usize,
     session: Option<SessionId>,
 }
 
-impl<'o> Owners<'o> {
+impl<'o> BranchOwners<'o> {
     pub(super) fn of(
         sessions: &Sessions<'_>,
         repository: &Repository,
@@ -282,7 +282,7 @@ impl<'o> Owners<'o> {
     }
 
     /// The task that a name belongs to, `…/{session}/{task}`.
-    pub(super) fn find(&self, name: &str) -> Option<Owner<'o>> {
+    pub(super) fn find(&self, name: &str) -> Option<BranchOwner<'o>> {
         let mut parts = name.rsplit('/');
         let (task, session) = (parts.next()?, parts.next()?);
         let task = *self.tasks.get(task)?;
@@ -294,7 +294,7 @@ impl<'o> Owners<'o> {
             // The files of that session are gone: the repository's own list is the likely one.
             None => self.is_default.then_some((0, None))?,
         };
-        Some(Owner { task, age, session })
+        Some(BranchOwner { task, age, session })
     }
 }
 
