@@ -54,7 +54,7 @@ pub use terms::{LandingOptions, resolve};
     along where it has no changes; else the last line says how to take the result.\n\n\
     A branch that conflicts or fails the check goes back: its task is pending again, and the next run does \
     it on top of the target, with the reason in the prompt. After two such tries the task asks you. \
-    Without a terminal, --yes is needed. Exit code 1 where something did not land.")]
+    Exit code 1 where something did not land.")]
 pub struct LandArgs {
     /// Only the work of these tasks [default: all that passed]
     tasks: Vec<String>,
@@ -161,8 +161,9 @@ fn confirm(context: &Context, view: &LandingView, terms: &LandingTerms) -> anyho
     match ask(&format!("land {branches} on {onto}, {check}?"))? {
         Some(true) => Ok(()),
         Some(false) => Err(usage("nothing was landed")),
-        None => Err(usage(
-            "nobody is there to confirm; --yes lands, and --dry-run shows what would",
+        None => Err(usage_with(
+            "nobody is there to confirm; --dry-run shows what would land",
+            "the verb's --help tells how to answer beforehand",
         )),
     }
 }
