@@ -12,7 +12,7 @@ use flagpost_disk::fsx;
 use crate::worktree::{FileList, WorktreeResult, listing, status};
 
 /// Its directory's name. No session is called so: their names end in a time.
-const NAME: &str = "landing";
+pub(crate) const NAME: &str = "landing";
 
 /// The tree of the landings of a repository.
 #[derive(Debug)]
