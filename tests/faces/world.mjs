@@ -105,6 +105,13 @@ export class World {
     return stdout;
   }
 
+  /** Runs git in the repository, under a name of its own; what it printed. */
+  async git(...args) {
+    const { env, ...rest } = this.#sealed();
+    const { stdout } = await run('git', ['-c', 'user.name=Ann', '-c', 'user.email=ann@localhost', ...args], { ...rest, env });
+    return stdout;
+  }
+
   /** Starts the program and leaves it to itself, as a run; its end is promised. It ends with the world. */
   start(...args) {
     const { cwd, env } = this.#sealed();

@@ -24,6 +24,7 @@ export const TITLES = {
   inbox: { title: 'Inbox', key: 'i' },
   fleet: { title: 'Fleet', key: 'f' },
   run: { title: 'Run', key: 'r' },
+  landing: { title: 'Landing', key: 'a' },
   messages: { title: 'Messages', key: 'm' },
   files: { title: 'Files', key: 'e' },
   settings: { title: 'Settings', key: 's' },

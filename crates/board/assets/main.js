@@ -11,6 +11,7 @@ import { Fleet } from './fleet.js';
 import { Refused, Footer, Header, Lost, useFrameKeys } from './frame.js';
 import { Graph } from './graph.js';
 import { Inbox } from './inbox.js';
+import { Landing } from './landing.js';
 import { List } from './list.js';
 import { Messages } from './messages.js';
 import { Toasts, toast } from './notices.js';
@@ -26,7 +27,7 @@ import { isKnown, waiting } from './waits.js';
 import { count, isNarrow, now } from './words.js';
 
 /** @type {Record<string, unknown>} */
-const OF = { board: Board, list: List, graph: Graph, inbox: Inbox, fleet: Fleet, run: Run, messages: Messages, files: Files, settings: Settings };
+const OF = { board: Board, list: List, graph: Graph, inbox: Inbox, fleet: Fleet, run: Run, landing: Landing, messages: Messages, files: Files, settings: Settings };
 
 /** Whether the first state has come, and what waits is known. */
 const isStarted = signal(false);

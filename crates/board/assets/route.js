@@ -7,9 +7,9 @@
 import { computed, signal } from './preact.js';
 import { listNames } from './state.js';
 
-/** @typedef {'board' | 'list' | 'graph' | 'inbox' | 'fleet' | 'run' | 'messages' | 'files' | 'settings'} Screen */
+/** @typedef {'board' | 'list' | 'graph' | 'inbox' | 'fleet' | 'run' | 'landing' | 'messages' | 'files' | 'settings'} Screen */
 /** @type {Screen[]} */
-export const SCREENS = ['board', 'list', 'graph', 'inbox', 'fleet', 'run', 'messages', 'files', 'settings'];
+export const SCREENS = ['board', 'list', 'graph', 'inbox', 'fleet', 'run', 'landing', 'messages', 'files', 'settings'];
 
 /** The address of the page, as text. */
 export const address = signal(location.pathname + location.hash);

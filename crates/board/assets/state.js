@@ -103,7 +103,7 @@ export function transition(event, line) {
   if (event.startsWith('task.') && line !== undefined) lastOfTask.value = line;
   if (/^(controller|relay|worker|message)\./.test(event)) mailMoved.value += 1;
   if (/^(worker|reservation|controller|relay)\./.test(event)) fleetMoved.value += 1;
-  if (/^(execution|task)\./.test(event)) runMoved.value += 1;
+  if (/^(execution|task|land)\./.test(event)) runMoved.value += 1;
 }
 
 /** The data of a daemon.resync, for a tab that joins. */

@@ -43,6 +43,7 @@ const APP: &[Asset] = files!(
     "history.js",
     "inbox.js",
     "keys.js",
+    "landing.js",
     "lanes.js",
     "list.js",
     "log.js",
