@@ -116,7 +116,7 @@ test('output that deceives is text, and its colours are the page\'s', async (t) 
   await page.getByRole('link', { name: 'Log of its agent' }).waitFor();
   await page.keyboard.press('L');
   await log(page).getByText('plain').waitFor();
-  await log(page).getByText('Earlier lines are left out').waitFor();
+  await log(page).getByRole('button', { name: 'Earlier lines' }).waitFor();
   await page.waitForTimeout(300);
   assert.deepEqual(await page.evaluate(strangers), { markup: [], ran: undefined });
   const text = await log(page).innerText();
@@ -188,6 +188,35 @@ test('following stops at the first scroll up, and neither filter nor wrap resets
   await log(page).getByText('line 310, which').waitFor();
   await until('the end is in sight', async () => (await below(page)) < 3);
   assert.equal(await follow(page).isChecked(), true);
+});
+
+test('earlier lines are read in parts, in their order and in place, and to the end is the end again', async (t) => {
+  const { page, say } = await following(t);
+  say(1, lines(1, 12_000));
+  await log(page).getByText('line 12000, which').waitFor();
+  const shown = () => log(page).evaluate((it) => [...it.querySelectorAll(':scope > div')].map((line) => line.textContent.trim()));
+  const firstOf = async () => Number(/line (\d+)/.exec((await shown()).find((it) => it.startsWith('line')))[1]);
+  const first = await firstOf();
+  assert.ok(first > 2500, `from line ${first}`);
+  await log(page).evaluate((it) => it.scrollTo(0, 0));
+  await until('it does not follow', async () => !(await follow(page).isChecked()));
+  const place = () => log(page).getByText(`line ${first}, which`).evaluate((it) => Math.round(it.getBoundingClientRect().top));
+  const was = await place();
+  await page.getByRole('button', { name: 'Earlier lines' }).click();
+  await until('there are earlier ones', async () => (await firstOf()) < first);
+  assert.ok(Math.abs((await place()) - was) < 3, `${await place()} instead of ${was}`);
+  for (let n = await firstOf(); n > 1; n = await firstOf()) {
+    await page.keyboard.press('b');
+    await until('there are earlier ones', async () => (await firstOf()) < n);
+  }
+  const all = await shown();
+  assert.equal(all[0], 'It begins.');
+  assert.ok(all.length <= 5000 && all.slice(1).every((it, n) => it === `line ${n + 1}, which says something`), `${all.length} lines`);
+  assert.equal(await page.getByRole('button', { name: 'Earlier lines' }).count(), 0);
+  await page.getByRole('button', { name: 'To the end' }).click();
+  await log(page).getByText('line 12000, which').waitFor();
+  await until('the end is in sight', async () => (await below(page)) < 3);
+  assert.deepEqual(page.faults, []);
 });
 
 test('a log that is closed or not seen asks for nothing, and a bar that runs grows without a request', async (t) => {
