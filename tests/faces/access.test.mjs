@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { COLOURS, faults } from './access.mjs';
+import { faults, inAllColours, tooWide } from './access.mjs';
 import { aloud, card, openBoard } from './board.mjs';
-import { open, SCHEMES, SIZES, visit } from './browser.mjs';
+import { open, SIZES, visit } from './browser.mjs';
 import { World } from './world.mjs';
 
 const browser = await open({ after });
@@ -39,17 +39,6 @@ test('axe sees a fault where there is one', async (t) => {
   assert.match(fault, /^html-has-lang: /);
 });
 
-/** The faults of the page in each colour scheme: between them only the colours differ. */
-async function inAllColours(page, about) {
-  const found = [];
-  for (const [n, colorScheme] of SCHEMES.entries()) {
-    await page.emulateMedia({ colorScheme });
-    await page.waitForFunction((dark) => getComputedStyle(document.documentElement).colorScheme.includes(dark ? 'dark' : 'light'), colorScheme === 'dark');
-    found.push(...(await faults(page, n === 0 ? undefined : COLOURS)).map((it) => `${about} ${colorScheme} ${it}`));
-  }
-  return found;
-}
-
 for (const [name, size] of Object.entries(SIZES)) {
   test(`the pages of the sign-in have no fault, ${name}, in each colour scheme`, async (t) => {
     const context = await visit(t, browser, { size });
@@ -72,9 +61,7 @@ for (const [name, size] of Object.entries(SIZES)) {
       await page.locator('main:not([aria-busy="true"]):not(:has([aria-busy="true"]))').locator('h1, h2').first().waitFor();
       await page.getByText('● live').waitFor();
       await page.waitForLoadState('load');
-      found.push(...(await inAllColours(page, path)));
-      const [inside, outside] = await page.evaluate(() => [document.documentElement.clientWidth, document.documentElement.scrollWidth]);
-      if (outside > inside) found.push(`${path} is wider than the screen: ${outside} > ${inside}`);
+      found.push(...(await inAllColours(page, path)), ...(await tooWide(page, path)));
     }
     assert.deepEqual([...found, ...page.faults], []);
   });
