@@ -67,6 +67,36 @@ for (const [name, size] of Object.entries(SIZES)) {
   });
 }
 
+for (const [name, size] of Object.entries(SIZES)) {
+  test(`letters of twice their size cut nothing off, ${name}`, async (t) => {
+    const page = await openBoard(await visit(t, browser, { size, reducedMotion: 'reduce' }), world);
+    await page.addInitScript(() => addEventListener('DOMContentLoaded', () => (document.documentElement.style.fontSize = '175%')));
+    const found = [];
+    for (const path of await screens(page)) {
+      await page.goto('about:blank');
+      await page.goto(`${http}${path}`);
+      await page.getByText('● live').waitFor();
+      found.push(...(await tooWide(page, path)));
+    }
+    assert.deepEqual(found, []);
+    const last = page.getByRole('navigation', { name: 'Screens' }).locator('a, button').filter({ visible: true }).last();
+    await last.scrollIntoViewIfNeeded();
+    const { x, width } = await last.boundingBox();
+    assert.ok(x >= 0 && x + width <= size.width + 1, `${x} ${width}`);
+  });
+}
+
+test('with colours of the system\'s own one sees which screen is shown and what is chosen', async (t) => {
+  const page = await openBoard(await visit(t, browser, { forcedColors: 'active' }), world);
+  const edge = (at) => at.evaluate((it) => getComputedStyle(it).borderBottomColor);
+  const tabs = page.getByRole('navigation', { name: 'Screens' });
+  assert.notEqual(await edge(tabs.locator('a[aria-current]')), await edge(tabs.locator('a:not([aria-current])').first()));
+  await page.keyboard.press('Control+k');
+  const outline = (of) => page.getByRole('dialog').getByRole('option', of).first().evaluate((it) => getComputedStyle(it).outlineStyle);
+  assert.equal(await outline({ selected: true }), 'solid');
+  assert.equal(await outline({ selected: false }), 'none');
+});
+
 test('the dialogs have no fault either', async (t) => {
   for (const size of Object.values(SIZES)) {
     const page = await openBoard(await visit(t, browser, { size }), world);
