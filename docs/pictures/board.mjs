@@ -12,14 +12,14 @@ import { until, World } from '../../tests/faces/world.mjs';
 
 /** Name, address, size and colours. */
 const PICTURES = [
+  ['settings', '/lists/web#screen=settings', { width: 960, height: 520 }, 'light'],
   ['board', '/lists/web', SIZES.wide, 'light'],
   ['inbox', '/inbox/W1/1', SIZES.wide, 'dark'],
   ['task', '/lists/web/tasks/7', SIZES.wide, 'light'],
   ['phone', '/inbox/W1/1', SIZES.narrow, 'light'],
   ['graph', '/lists/web#screen=graph', SIZES.wide, 'light'],
   ['run', '/runs/RUN', SIZES.wide, 'light'],
-  ['log', '/runs/RUN#list=seal&log=4', SIZES.wide, 'dark'],
-  ['settings', '/lists/web#screen=settings', SIZES.wide, 'light'],
+  ['log', '/runs/RUN#list=wire&log=4', SIZES.wide, 'dark'],
   ['phone-board', '/lists/web', SIZES.narrow, 'dark'],
   ['phone-run', '/runs/RUN', SIZES.narrow, 'light'],
 ];
@@ -57,11 +57,11 @@ try {
   for (const [task, blocker] of [['4', '1'], ['7', '2'], ['10', '8'], ['11', '10'], ['12', '8']]) {
     await world.flagpost('task', 'dep', 'add', task, blocker);
   }
-  await world.feed(WAVES.map((subject) => `- [ ] ${subject}\n`).join(''), 'import', '-', '--from', 'markdown', '--list', 'seal');
+  await world.feed(WAVES.map((subject) => `- [ ] ${subject}\n`).join(''), 'import', '-', '--from', 'markdown', '--list', 'wire');
   world.write(join(world.user, 'agent'), AGENT);
   await world.up();
-  world.start('run', '--list', 'seal', '--agent', `sh ${join(world.user, 'agent')} ${world.user}`, '--retries', '2', '--quiet');
-  await until('the seal is being closed', async () => (await world.get('/v1/tasks/seal/4/log')).json.text?.includes('part 9'), 20_000);
+  world.start('run', '--list', 'wire', '--agent', `sh ${join(world.user, 'agent')} ${world.user}`, '--retries', '2', '--quiet');
+  await until('the seal is being closed', async () => (await world.get('/v1/tasks/wire/4/log')).json.text?.includes('part 9'), 20_000);
   const [{ id }] = (await world.get('/v1/sessions')).json.sessions;
   const browser = await open(moment);
   for (const [name, path, size, scheme] of PICTURES) {
