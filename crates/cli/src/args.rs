@@ -93,6 +93,7 @@ pub enum Command {
     Run(commands::run::RunArgs),
     Stop(commands::stop::StopArgs),
     Logs(commands::logs::LogsArgs),
+    Land(commands::land::LandArgs),
     #[command(alias = "tui")]
     Cockpit(commands::cockpit::CockpitArgs),
     Board(commands::board::BoardArgs),

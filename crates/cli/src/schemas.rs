@@ -4,7 +4,7 @@ use flagpost_core::answers::Schema;
 
 use crate::commands::{
     board, bridge, completions, config, daemon, demo, doctor, export, graph, history, hooks,
-    import, index, init, instructions, logs, man, msg, notify, relay, relocate, reserve, run,
+    import, index, init, instructions, land, logs, man, msg, notify, relay, relocate, reserve, run,
     schema, selection, session, stats, status, tags, timer, word, worker,
 };
 
@@ -38,6 +38,8 @@ flagpost_core::answers! {
     "instruction_files" => init::AreTold<'_>,
     "instructions" => instructions::Instructions<'_>,
     "instructions_removed" => init::TakenOut<'_>,
+    "landed" => land::LandedAnswer<'_>,
+    "landing_plan" => land::LandingRehearsal<'_>,
     "log" => daemon::logs::Log<'_>,
     "mail_archived" => relay::gc::MailArchived<'_>,
     "mail_waiting" => worker::next::MailWaiting<'_>,

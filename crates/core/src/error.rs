@@ -29,6 +29,12 @@ pub enum Error {
     /// A rule of the relay said no; nothing changed.
     #[error(transparent)]
     Gate(#[from] decision::DecisionRefusal),
+    /// Nothing can be landed so.
+    #[error(transparent)]
+    Landing(#[from] crate::landing::LandingRefusal),
+    /// `git` failed.
+    #[error(transparent)]
+    Git(#[from] crate::git::GitError),
     /// A rule of messages said no; nothing changed.
     #[error(transparent)]
     Speech(#[from] message::MessageRefusal),
@@ -304,14 +310,6 @@ pub enum Error {
         file: String,
         /// The line that the block begins in.
         line: usize,
-    },
-    /// `git` failed.
-    #[error("git {args}: {message}")]
-    Git {
-        /// What it was asked.
-        args: String,
-        /// What it said.
-        message: String,
     },
     /// A part of what is to be imported cannot be understood; nothing was imported.
     #[error("{name}: {}", listed(broken))]

@@ -7,7 +7,7 @@
 use flagpost_disk as disk;
 use flagpost_model::{Refusal, Seq, WorkerId};
 
-use crate::{error::Error, operations::ArgumentRefusal};
+use crate::{error::Error, git::GitError, operations::ArgumentRefusal};
 
 mod refusals;
 
@@ -119,6 +119,7 @@ pub fn judge(error: &Error) -> (FailureKind, Option<String>) {
             hint("run 'flagpost init' at the top of your project"),
         ),
         Error::Gate(refusal) => refusals::gate(refusal),
+        Error::Landing(refusal) => refusals::landing(refusal),
         Error::NotFound {
             what: "message" | "thread",
             ..
@@ -319,16 +320,16 @@ pub fn judge(error: &Error) -> (FailureKind, Option<String>) {
             FailureKind::Conflict,
             hint("move those words out of the block with an editor, and try again"),
         ),
-        Error::Git { message, .. } if message.starts_with("cannot be run") => {
+        Error::Git(GitError { message, .. }) if message.starts_with("cannot be run") => {
             (FailureKind::Failed, hint("is git installed, and on PATH?"))
         }
-        Error::Git { message, .. } if message.contains("could not lock config file") => (
+        Error::Git(GitError { message, .. }) if message.contains("could not lock config file") => (
             FailureKind::Failed,
             hint(
                 "nothing was changed; the repository is known by its .git/config: make that writable for you",
             ),
         ),
-        Error::Git { .. } => (
+        Error::Git(_) => (
             FailureKind::Failed,
             hint("'git status' tells what git makes of this directory and its owner"),
         ),

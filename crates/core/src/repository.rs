@@ -8,7 +8,6 @@ use std::{
     ffi::OsStr,
     os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
-    process::Command,
 };
 
 use flagpost_disk::{
@@ -21,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     error::{Error, Result},
+    git::Git,
     history::{self, Entry, History},
     home::Home,
     list::List,
@@ -324,27 +324,12 @@ fn git(dir: &Path, args: &[&str]) -> Result<Option<String>> {
 
 /// As [`git`], in bytes, for paths.
 fn ask_git(dir: &Path, args: &[&str]) -> Result<Option<Vec<u8>>> {
-    let failed = |message: String| Error::Git {
-        args: args.join(" "),
-        message,
-    };
-    let mut command = Command::new("git");
-    // In a hook these name the repository of the hook, which need not be the one of `dir`.
-    for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_CONFIG"] {
-        command.env_remove(name);
-    }
-    let output = command
-        .arg("-C")
-        .arg(dir)
-        .args(args)
-        .output()
-        .map_err(|error| failed(format!("cannot be run: {error}")))?;
-    match output.status.code() {
-        Some(0) => Ok(Some(output.stdout)),
+    let mut git = Git::at(dir).args(args);
+    let answer = git.ask()?;
+    match answer.code() {
+        Some(0) => Ok(Some(answer.out)),
         Some(1) => Ok(None),
-        _ => Err(failed(
-            String::from_utf8_lossy(&output.stderr).trim().to_owned(),
-        )),
+        _ => Err(git.refused(&answer).into()),
     }
 }
 

@@ -10,14 +10,14 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     answers::{
-        AnsweredAnswer, DecidedAnswer, ErrorAnswer, ReservationsAnswer, SessionAnswer,
-        SessionInFull, SlashAnswer, document,
+        AnsweredAnswer, DecidedAnswer, ErrorAnswer, ReservationsAnswer, SessionAnswer, SlashAnswer,
+        document,
     },
     failure::FailureKind,
     questions::Answered,
     relay::{fleet::Ratified, slash::SlashOutput},
     reservations::ReservationScan,
-    sessions::{Session, SessionAttempts},
+    sessions::Session,
 };
 
 pub mod messages {
@@ -141,9 +141,4 @@ pub fn reservations(these: &[Reservation], scan: &ReservationScan) -> Value {
 /// A session.
 pub fn session(session: &Session) -> Value {
     json!(SessionAnswer::from(session))
-}
-
-/// The same with what clients told of its attempts.
-pub fn session_with(session: &Session, told: &SessionAttempts) -> Value {
-    json!(SessionInFull::from((session, told)))
 }

@@ -13,6 +13,7 @@ mod finalizing;
 mod finish;
 mod following;
 mod holding;
+mod landing;
 mod launch;
 mod mail;
 mod patience;
@@ -46,6 +47,7 @@ use serde_json::{Map, Value};
 use self::{
     conversation::Next,
     following::Following,
+    landing::LandingThread,
     patience::OperatorRequest,
     record::RunRecord,
     residents::Residents,
@@ -53,17 +55,20 @@ use self::{
     seats::{Agents, RunClaim, Seat},
     stalls::Stalls,
 };
+pub use landing::LandingNews;
+
 use crate::{
     agent::Agent,
     client::check,
     error::Result,
     events::RunEvent,
+    landing::{LandingReport, LandingTerms},
     outcome::{Exit, Judged},
     process::Exited,
     scheduler::{Effect, Event, RunConfig, Scheduler, StopReason, TaskOutcome},
     scope::{RunScope, plan, scope},
     terms::Terms,
-    worktree::Worktrees,
+    worktree::{self, Worktrees},
 };
 
 /// How often to read what clients print, and to take up the words of those that cannot write the home.
@@ -96,6 +101,8 @@ pub struct Options {
     pub worktrees: bool,
     /// What it may use up, and when it waits.
     pub terms: Terms,
+    /// How work lands as it passes; none where it does not.
+    pub land: Option<LandingTerms>,
 }
 
 /// Where to run it.
@@ -124,6 +131,8 @@ pub enum Input {
     Interrupt,
     /// The operator wants this task stopped, and not tried again.
     Drop(TaskId),
+    /// What passed lands.
+    Landing(LandingNews),
 }
 
 impl From<Exited> for Input {
@@ -146,6 +155,8 @@ pub struct RunReport {
     pub fates: Vec<(TaskId, TaskOutcome)>,
     /// Whether the operator ended it.
     pub interrupted: bool,
+    /// What landed, where that was wanted.
+    pub landing: Option<LandingReport>,
 }
 
 /// Runs a list to its end.
@@ -176,10 +187,7 @@ pub fn run(
         }
     }
     let mut residents = Residents::new(stage, options)?;
-    let worktrees_root = || {
-        let root = stage.home.root().join("worktrees");
-        root.join(stage.repository.name.as_str())
-    };
+    let worktrees_root = || worktree::root(stage.home, stage.repository);
     if options.worktrees {
         // Whether there can be any is known before anything starts, whatever the session's name.
         let any: SessionId = "any".parse().map_err(core::Error::from)?;
@@ -231,6 +239,10 @@ pub fn run(
         holds: BTreeMap::new(),
         judged: BTreeMap::new(),
         open_worktrees: BTreeMap::new(),
+        lander: options
+            .land
+            .as_ref()
+            .map(|terms| LandingThread::start(stage, &options.actor, terms, inputs.0)),
         stalls: options.stall_after.map(Stalls::new),
         ended: inputs.0,
         inputs: inputs.1,
@@ -283,6 +295,8 @@ struct Driver<'a> {
     /// How the last attempt of a task was judged.
     judged: BTreeMap<TaskId, Judged>,
     open_worktrees: BTreeMap<TaskId, crate::worktree::Worktree>,
+    /// What lands as it passes.
+    lander: Option<LandingThread>,
     /// The looks for those who show no sign of work.
     stalls: Option<Stalls>,
     ended: &'a Sender<Input>,
@@ -345,6 +359,9 @@ impl Driver<'_> {
                 }
                 Some(Input::Interrupt) => events.push(Event::Interrupt),
                 Some(Input::Drop(task)) => events.push(Event::Dropped { task }),
+                Some(Input::Landing(news)) => {
+                    self.landing(news)?;
+                }
                 Some(Input::Mail | Input::List) | None => {}
             }
             events.extend(self.open_accounts()?);

@@ -112,3 +112,15 @@ fn stopped(agents: usize) -> String {
         agents => format!(", and its {agents} agents were stopped"),
     }
 }
+
+impl From<core::git::GitError> for Error {
+    fn from(error: core::git::GitError) -> Self {
+        Self::Core(error.into())
+    }
+}
+
+impl From<core::landing::LandingRefusal> for Error {
+    fn from(refusal: core::landing::LandingRefusal) -> Self {
+        Self::Core(refusal.into())
+    }
+}

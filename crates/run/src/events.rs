@@ -271,6 +271,101 @@ pub enum RunEvent {
         /// What became of it.
         said: String,
     },
+    /// A landing began.
+    #[serde(rename = "land.started")]
+    LandStarted {
+        /// The target branch.
+        onto: String,
+        /// The tasks whose branches can land, in order.
+        tasks: Vec<TaskId>,
+        /// The command that must succeed before the target moves; null where nothing is checked.
+        check: Option<String>,
+    },
+    /// The check runs on these branches, merged onto the target.
+    #[serde(rename = "land.checking")]
+    LandChecking {
+        /// Their tasks.
+        tasks: Vec<TaskId>,
+        /// The command.
+        check: String,
+    },
+    /// The check ended. Where several branches failed together they are tried in halves.
+    #[serde(rename = "land.checked")]
+    LandChecked {
+        /// Their tasks.
+        tasks: Vec<TaskId>,
+        /// Whether it succeeded.
+        passed: bool,
+        /// How long it took.
+        seconds: u64,
+    },
+    /// A task's work is on the target.
+    #[serde(rename = "land.landed")]
+    LandLanded {
+        /// Which.
+        task: TaskId,
+        /// Its subject.
+        subject: String,
+        /// The commit of the target that brought it.
+        commit: String,
+        /// The target branch.
+        onto: String,
+        /// Whether a check succeeded before.
+        checked: bool,
+        /// Files that it touched without its worker holding them; the first twenty. Empty in a repository
+        /// where nothing is reserved.
+        unreserved: Vec<String>,
+    },
+    /// A task's work did not land.
+    #[serde(rename = "land.refused")]
+    LandRefused {
+        /// Which.
+        task: TaskId,
+        /// Its subject.
+        subject: String,
+        /// Why.
+        why: String,
+        /// What becomes of it.
+        next: LandingAgain,
+    },
+    /// A commit passed, and waits for a working tree with changes that stands on the target.
+    #[serde(rename = "land.staged")]
+    LandStaged {
+        /// The target branch.
+        onto: String,
+        /// The commit.
+        commit: String,
+        /// What stands in the way, in words.
+        why: String,
+        /// The command that takes it.
+        take: String,
+    },
+    /// A commit was pushed.
+    #[serde(rename = "land.pushed")]
+    LandPushed {
+        /// The branch.
+        onto: String,
+        /// Where to.
+        remote: String,
+        /// Which.
+        commit: String,
+    },
+    /// A landing ended.
+    #[serde(rename = "land.finished")]
+    LandFinished {
+        /// The target branch.
+        onto: String,
+        /// The commit that it stands on.
+        commit: String,
+        /// The tasks whose work landed, in order.
+        landed: Vec<TaskId>,
+        /// The tasks whose work was refused, and is done again or asked about.
+        refused: Vec<TaskId>,
+        /// The tasks whose branches git did not bring in.
+        left: Vec<TaskId>,
+        /// The tasks that build on work which did not land.
+        waits: Vec<TaskId>,
+    },
     /// Something stands in the way that may pass. Running agents go on, nothing is started, and what
     /// ended is recorded when the way is free.
     #[serde(rename = "session.waits")]
@@ -340,6 +435,18 @@ names!(
         Lock = "lock",
         /// That there is room on a disk.
         Room = "room",
+    }
+);
+
+names!(
+    /// What becomes of work that did not land.
+    LandingAgain {
+        /// It is done again: its task is pending.
+        Again = "again",
+        /// A person is asked: its task is stuck.
+        Asks = "asks",
+        /// Nothing: its branch can land when what stands in the way is gone.
+        Left = "left",
     }
 );
 
@@ -441,6 +548,21 @@ impl EventLine<'_> {
     }
 }
 
+/// Something that happened in a landing.
+///
+/// A line of 'flagpost land --json'. The same happens in a run that lands, where it is flagpost.event/1.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct LandingLine<'a> {
+    /// The number of the event in this landing, from 1.
+    pub cursor: u64,
+    /// When it happened.
+    pub at: Timestamp,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: &'a RunEvent,
+}
+
 flagpost_core::answers! {
     "event" => EventLine<'_>,
+    "landing_event" => LandingLine<'_>,
 }

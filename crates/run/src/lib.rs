@@ -14,6 +14,7 @@ pub mod client;
 mod driver;
 mod error;
 pub mod events;
+pub mod landing;
 mod leftovers;
 pub mod outcome;
 mod process;

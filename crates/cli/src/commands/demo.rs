@@ -13,10 +13,15 @@ use std::{
 use anyhow::bail;
 use flagpost_core::{
     Home, List, Repository, files,
+    git::Git,
     plans::{self, ImportInput, ImportMode, OnBroken},
 };
-use flagpost_model::{SessionId, WorkerId, intake::Format, task::DEFAULT_LEASE};
-use flagpost_run::{Options, RunReport, Terms, scheduler::RunConfig};
+use flagpost_model::{
+    SessionId, WorkerId,
+    intake::Format,
+    task::{DEFAULT_LEASE, LandingMethod},
+};
+use flagpost_run::{Options, RunReport, Terms, landing::LandingTerms, scheduler::RunConfig};
 use jiff::SignedDuration;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -34,6 +39,11 @@ const PLAN: &str = include_str!("../demo/PLAN.md");
 const AGENT: &str = include_str!("../demo/agent.sh");
 const OPERATOR: &str = include_str!("../demo/answer.sh");
 
+/// The branch that the work lands on.
+const TARGET: &str = "main";
+/// What must succeed there, from when there are tests.
+const CHECK: &str = "test ! -e run-tests.sh || sh run-tests.sh";
+
 /// Longer takes neither a task nor an answer.
 const PATIENCE: SignedDuration = SignedDuration::from_mins(2);
 
@@ -41,7 +51,8 @@ const PATIENCE: SignedDuration = SignedDuration::from_mins(2);
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost demo\n\
     Five shell-script agents write a small toolkit and its tests, in about fifteen seconds. One asks a \
-    question, which a script answers; one fails and is tried again. Needs git and sh, no network.")]
+    question, which a script answers; one fails and is tried again. What passed lands on the branch main, \
+    where the tests run. Needs git and sh, no network.")]
 pub struct DemoArgs {
     /// Where to work; must not exist yet [default: a new directory for temporary files]
     #[arg(long, value_name = "PATH")]
@@ -92,9 +103,13 @@ pub fn run(context: &Context, args: &DemoArgs) -> anyhow::Result<Answer> {
     let counts = OutcomeCounts::of(&account);
     let all = report.fates.len();
     let screen = Screen::of(context);
+    let landed = report.landing.as_ref().map_or(0, |it| it.landed.len());
     let text = format!(
         "{}\n\n{}",
-        screen.bold(&format!("{} of {all} tasks passed", counts.passed)),
+        screen.bold(&format!(
+            "{} of {all} tasks passed; {landed} landed on {TARGET}",
+            counts.passed
+        )),
         where_to_look(context, &place, &home, &report)
     );
     let mut answer = Answer::of(&Demonstrated {
@@ -106,6 +121,7 @@ pub fn run(context: &Context, args: &DemoArgs) -> anyhow::Result<Answer> {
         passed: counts.passed,
         failed: counts.failed,
         skipped: counts.rest + counts.stuck,
+        landed,
     });
     answer = answer.text(text).ids([&report.session]);
     answer.notes.extend((!is_told).then_some(note));
@@ -131,6 +147,8 @@ pub struct Demonstrated<'a> {
     failed: usize,
     /// Tasks that were not done.
     skipped: usize,
+    /// Tasks whose work is on the branch main. One of them has none.
+    landed: usize,
 }
 
 impl DemoDirs {
@@ -157,8 +175,25 @@ impl DemoDirs {
             dir,
         };
         files::create_dir(&place.project, &[])?;
-        Repository::create_git(&place.project)?;
+        place.begin()?;
         Ok(place)
+    }
+
+    /// A repository with a first commit, whatever the user's own settings of git.
+    fn begin(&self) -> anyhow::Result<()> {
+        Repository::create_git(&self.project)?;
+        let git = |args: &[&str]| Git::at(&self.project).args(args).run();
+        for (key, value) in [
+            ("user.name", "demo"),
+            ("user.email", "demo@localhost"),
+            ("commit.gpgSign", "false"),
+            ("core.hooksPath", ".git/hooks"),
+        ] {
+            git(&["config", key, value])?;
+        }
+        git(&["symbolic-ref", "HEAD", &format!("refs/heads/{TARGET}")])?;
+        git(&["commit", "--quiet", "--allow-empty", "-m", "Begin"])?;
+        Ok(())
     }
 }
 
@@ -177,8 +212,19 @@ fn options(actor: WorkerId, agent: &Path) -> anyhow::Result<Options> {
         stall_after: None,
         group: None,
         skip_failed: false,
-        worktrees: false,
+        worktrees: true,
         terms: Terms::default(),
+        land: Some(LandingTerms {
+            onto: Some(TARGET.to_owned()),
+            method: LandingMethod::Merge,
+            check: Some(CHECK.to_owned()),
+            timeout: PATIENCE,
+            batch: 4,
+            retries: 2,
+            push: None,
+            keep: false,
+            only: Vec::new(),
+        }),
     })
 }
 
@@ -195,7 +241,7 @@ fn where_to_look(context: &Context, place: &DemoDirs, home: &Home, report: &RunR
             "what Flagpost knows",
         ),
         ("sh run-tests.sh".to_owned(), "whether it works"),
-        ("git log --stat".to_owned(), "what they committed"),
+        ("git log --oneline --graph".to_owned(), "how it landed"),
         (format!("{flagpost} list --all"), "the tasks"),
         (format!("{flagpost} show 3"), "a question and its answer"),
         (

@@ -28,6 +28,7 @@ pub mod import;
 pub mod index;
 pub mod init;
 pub mod instructions;
+pub mod land;
 pub mod list;
 pub mod logs;
 pub mod man;
@@ -93,6 +94,7 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         Some(Command::Index(verb)) => index::run(context, &verb),
         Some(Command::Run(args)) => run::run(context, &args),
         Some(Command::Stop(args)) => stop::run(context, &args),
+        Some(Command::Land(args)) => land::run(context, &args),
         Some(Command::Session(verb)) => session::run(context, &verb),
         Some(Command::Config(verb)) => config::run(context, &verb),
         Some(Command::Gate(verb)) => relay::gate(context, &verb),

@@ -43,6 +43,7 @@ pub fn of(context: &Context, command: &Command) -> anyhow::Result<Op> {
         }
         Command::Run(_) => Op::RunStart,
         Command::Stop(_) => Op::RunStop,
+        Command::Land(args) => args.operation(),
         Command::Session(verb) => of_sessions(verb),
         Command::Hooks(HooksCommand::Status(_)) => Op::ConfigShow,
         Command::Hooks(_) | Command::Config(ConfigCommand::Set(_)) => Op::ConfigSet,

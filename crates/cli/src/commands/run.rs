@@ -10,8 +10,8 @@ use std::{
 };
 
 use flagpost_core::{
-    Home, List, Loaded, Repository, answers::each, config::keys, messages, relay::Fleet,
-    sessions::Sessions,
+    Home, List, Loaded, Repository, answers::each, config::keys, landing::LandingView, messages,
+    relay::Fleet, sessions::Sessions,
 };
 use flagpost_model::{
     WorkerId,
@@ -22,6 +22,7 @@ use flagpost_run::{
     Input, Options, Rehearsal, RunContext, RunReport, RunScope,
     agent::Agent,
     events::RunEvent,
+    landing::LandingTerms,
     scheduler::{RunConfig, TaskOutcome},
 };
 use jiff::SignedDuration;
@@ -31,7 +32,10 @@ use signal_hook::{
 };
 
 use crate::{
-    commands::claim::time,
+    commands::{
+        claim::time,
+        land::{self, LandingOptions},
+    },
     context::Context,
     error::{Invalid, usage_with},
     output::{self, Answer},
@@ -94,6 +98,15 @@ pub struct RunArgs {
     /// Give each task a git worktree and branch of its own
     #[arg(long)]
     worktrees: bool,
+    /// Land work as it passes, as 'flagpost land' does
+    #[arg(long, requires = "worktrees")]
+    land: bool,
+    /// With --land: the target branch [default: the branch that the repository stands on]
+    #[arg(long, value_name = "BRANCH", requires = "land")]
+    onto: Option<String>,
+    /// With --land: the command that must succeed on the merged tree [default: the setting land.check]
+    #[arg(long, value_name = "CMD", requires = "land")]
+    check: Option<String>,
     /// Leave tasks alone that failed in an earlier run
     #[arg(long)]
     skip_failed: bool,
@@ -182,14 +195,51 @@ pub fn run(context: &Context, args: &RunArgs) -> anyhow::Result<Answer> {
         skip_failed: args.skip_failed,
         worktrees: args.worktrees,
         terms,
+        land: landing(context, &repository, &list, args)?,
     };
     // Who stands in the way of the directory is told of where it matters.
     let reservations = context.fleet()?.reservations().scan().unwrap_or_default();
     for it in super::reserve::skipped(&reservations) {
         output::say(&format!("flagpost: {it}"));
     }
-    let (report, account) = watched(context, &context.home, &repository, &list, &options)?;
-    Ok(answer(context, &list, &report, &account))
+    loop {
+        let (report, account) = watched(context, &context.home, &repository, &list, &options)?;
+        if !goes_on(&list, &report, &options)? {
+            return Ok(answer(context, &list, &report, &account));
+        }
+        output::say("what did not land is done again");
+    }
+}
+
+/// How work is to land as it passes, if it is. Whether it can is known before anything starts.
+fn landing(
+    context: &Context,
+    repository: &Repository,
+    list: &List<'_>,
+    args: &RunArgs,
+) -> anyhow::Result<Option<LandingTerms>> {
+    if !args.land {
+        return Ok(None);
+    }
+    let options = LandingOptions::named(args.onto.as_ref(), args.check.as_ref());
+    LandingView::of(repository, list, options.onto())?;
+    land::resolve(context, &options).map(Some)
+}
+
+/// Whether work that came back from landing at the very end is done again by another run. Not where a
+/// budget is set: it is one for all that was typed once.
+fn goes_on(list: &List<'_>, report: &RunReport, options: &Options) -> anyhow::Result<bool> {
+    let Some(landing) = &report.landing else {
+        return Ok(false);
+    };
+    let has_budget = options.terms.max_usd.is_some() || options.terms.max_tokens.is_some();
+    if report.interrupted || has_budget {
+        return Ok(false);
+    }
+    let refused = landing.refused.iter();
+    let open = refused.map(|id| Ok(is_open(&list.task(id)?.task.state)));
+    let open = open.collect::<flagpost_core::Result<Vec<bool>>>()?;
+    Ok(open.contains(&true))
 }
 
 /// No task is open; some may wait for an answer.

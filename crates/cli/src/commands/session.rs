@@ -227,15 +227,19 @@ fn show(context: &Context, args: &SessionShowArgs) -> anyhow::Result<Answer> {
         ));
         text += "\n";
     }
+    let landing = session.landing(&context.home, &context.own_repository()?)?;
+    text += &super::land::of_session(screen, &landing);
     if !session.unbegun.is_empty() {
         text += &format!("\n{}\n", screen.bold(unbegun(&session)));
         for (id, subject) in &session.unbegun {
             text += &format!("  {id}  {}\n", title(subject));
         }
     }
-    Ok(Answer::of(&SessionInFull::from((&session, &told)))
-        .text(text)
-        .ids([session.title()]))
+    Ok(
+        Answer::of(&SessionInFull::from((&session, &told, &landing)))
+            .text(text)
+            .ids([session.title()]),
+    )
 }
 
 /// The live session, else the newest.

@@ -3,11 +3,11 @@
 use flagpost_core::answers::TaskAnswer;
 use flagpost_model::{
     plan::{Family, PartsProgress},
-    task::{Effort, Origin, Question, Task},
+    task::{Effort, Landing, Origin, Question, Task},
 };
 use jiff::Timestamp;
 
-use crate::{context::Context, output::Answer, screen::Screen, terminal::line};
+use crate::{context::Context, output::Answer, progress::short, screen::Screen, terminal::line};
 
 /// Show a task in full
 #[derive(Debug, clap::Args)]
@@ -94,6 +94,10 @@ fn page(screen: Screen, task: &Task, parts: Option<PartsProgress>, now: Timestam
             "attempts",
             (task.attempts > 0).then(|| task.attempts.to_string()),
         ),
+        (
+            "landing",
+            task.landing.as_ref().map(|it| landing(screen, it)),
+        ),
     ];
     let metadata = task
         .metadata
@@ -128,6 +132,24 @@ fn page(screen: Screen, task: &Task, parts: Option<PartsProgress>, now: Timestam
         text += &attributed(screen, &what, (by, at), &late.text);
     }
     text
+}
+
+/// What became of its work on its way to the target branch.
+fn landing(screen: Screen, landing: &Landing) -> String {
+    match landing {
+        Landing::Landed(it) => {
+            let (onto, commit, at) = (&it.onto, short(&it.commit), screen.time(it.at));
+            format!("landed on {onto} ({commit}), {at}")
+        }
+        Landing::Refused(it) => {
+            let first = it.why.lines().next().unwrap_or_default();
+            format!(
+                "did not land on {}, {}: {first}",
+                it.onto,
+                screen.time(it.at)
+            )
+        }
+    }
 }
 
 /// Each question with its answers, and how the open one is answered.

@@ -32,7 +32,7 @@ pub use answer::StatusAnswer;
 
 use answer::WaitingTask;
 
-use super::{daemon, list::counted};
+use super::{daemon, land, list::counted};
 use crate::{
     context::Context,
     output::{self, Answer, Audience},
@@ -231,6 +231,8 @@ fn show(context: &Context) -> anyhow::Result<Answer> {
             .iter()
             .map(|task| format!("{} {}", task.id, line(&task.subject))),
     );
+    let (to_land, landing) = land::waiting(context, &list)?.unzip();
+    text += &section(screen, "Landing", to_land.into_iter());
     text += &roots::section(screen, &found);
     let instance = daemon::instance(context)?;
     text += &daemon_line(instance.as_ref());
@@ -255,6 +257,7 @@ fn show(context: &Context) -> anyhow::Result<Answer> {
         held: each(held.iter().copied()),
         parked: &parked,
         ready: ready.iter().map(|task| &task.id).collect(),
+        landing,
         skipped: [&*loaded.skipped, &*broken].concat(),
         session: session.as_ref().map(Into::into),
         lists: context.home.lists()?,

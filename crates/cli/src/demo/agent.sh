@@ -1,7 +1,8 @@
 #!/bin/sh
 # The demo's agent: reads its prompt on stdin, does what the first sh block says, and reports.
-# A real agent reads the same prompt and writes the same two files.
-script=$(awk '/^```sh$/ { inside = 1; next } /^```$/ { if (inside) exit } inside')
+# A real agent reads the same prompt, commits and writes the same two files.
+prompt=$(cat)
+script=$(printf '%s\n' "$prompt" | awk '/^```sh$/ { inside = 1; next } /^```$/ { if (inside) exit } inside')
 # What was answered, if this task asked before.
 ANSWER=$("$FLAGPOST_BIN" show "$FLAGPOST_TASK" | sed -n '/^answer /{n;p;}' | tail -n 1)
 ATTEMPT=$FLAGPOST_ATTEMPT
@@ -20,6 +21,11 @@ sleep $((FLAGPOST_TASK * 5 % 3 + 1))
 output=$(printf '%s\n%s\n' "$functions" "$script" | sh -eu 2>&1)
 code=$?
 printf '%s\n' "$output"
+if [ "$code" = 0 ]; then
+    git add --all
+    subject=$(printf '%s\n' "$prompt" | sed -n '1s/^# Task [^:]*: //p')
+    git diff --cached --quiet || git commit --quiet --message "$subject"
+fi
 case $code in
     0) status=PASS summary='Did it.' issues=None ;;
     77) exit 0 ;;

@@ -9,6 +9,7 @@ mod canvas;
 mod ending;
 mod format;
 mod frame;
+mod landing;
 mod outcome;
 mod results;
 mod screen;
@@ -30,6 +31,7 @@ use serde_json::{Map, Value};
 pub use account::RunProgress;
 pub use ending::{Next, OutcomeCounts, summary};
 pub use format::{dollars, tokens, word};
+pub use landing::short;
 pub use outcome::outcome;
 pub use words::words;
 

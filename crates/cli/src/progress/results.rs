@@ -76,7 +76,11 @@ pub fn lines(
         }
         | RunEvent::TaskAdded { .. }
         | RunEvent::TaskWaits { .. }
-        | RunEvent::Worktree { .. } => {
+        | RunEvent::Worktree { .. }
+        | RunEvent::LandStarted { .. }
+        | RunEvent::LandLanded { .. }
+        | RunEvent::LandRefused { .. }
+        | RunEvent::LandStaged { .. } => {
             let words = words::words(event).unwrap_or_default();
             StyledLine::plain(words.trim_start())
         }

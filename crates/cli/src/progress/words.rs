@@ -38,7 +38,8 @@ pub fn words(event: &RunEvent) -> Option<String> {
             // Its last attempt has told it.
             None
         }
-        _ => of_task(event).map(|words| format!("  {words}")),
+        _ => super::landing::words(event)
+            .or_else(|| of_task(event).map(|words| format!("  {words}"))),
     }
 }
 

@@ -44,6 +44,11 @@ fn without_a_file_the_defaults_hold() {
     run.quota.reserve                 default  5
     run.quota.park                    default  1h
     run.inject                        default  hooks mcp
+    land.check                        unset
+    land.timeout                      default  30m
+    land.how                          default  merge
+    land.batch                        default  4
+    land.retries                      default  2
     session.keep_results              default  true
     bridge.dir                        unset
     bridge.compat                     unset
@@ -125,6 +130,11 @@ fn what_is_stored_is_echoed_and_found_again() {
     run.quota.reserve                 default      5
     run.quota.park                    default      1h
     run.inject                        default      hooks mcp
+    land.check                        unset
+    land.timeout                      default      30m
+    land.how                          default      merge
+    land.batch                        default      4
+    land.retries                      default      2
     session.keep_results              default      true
     bridge.dir                        unset
     bridge.compat                     unset
@@ -327,6 +337,11 @@ fn a_name_that_is_no_setting_does_no_harm() {
     run.quota.reserve                 default  5
     run.quota.park                    default  1h
     run.inject                        default  hooks mcp
+    land.check                        unset
+    land.timeout                      default  30m
+    land.how                          default  merge
+    land.batch                        default  4
+    land.retries                      default  2
     session.keep_results              default  true
     bridge.dir                        unset
     bridge.compat                     unset
@@ -358,7 +373,7 @@ fn a_name_that_is_no_setting_does_no_harm() {
     assert_eq!(world.ok(["config", "get", "run.retries"]), "3\n");
     let names = world.ok(["config", "list", "--quiet"]);
     assert!(names.starts_with("tasks.roots\n") && names.ends_with("ui.mouse\n"));
-    assert_eq!(names.lines().count(), 33);
+    assert_eq!(names.lines().count(), 38);
     let (_, listed) = world.json(["config", "list"]);
     assert_snapshot!(listed["unknown"].to_string(), @r#"[{"key":"run.retries","line":1,"suggestion":"run.retries"},{"key":"queries.a.b","line":3,"suggestion":null}]"#);
 }

@@ -54,6 +54,8 @@ const LINES: &[(Op, &str)] = &[
     (Op::SessionArchive, "session archive"),
     (Op::RunStart, "run --agent true --dry-run"),
     (Op::RunStop, "stop"),
+    (Op::LandingShow, "land --status"),
+    (Op::LandingStart, "land"),
     (Op::BriefList, "inbox"),
     (Op::BriefShow, "inbox W1 1"),
     (Op::BriefPropose, "assign 1 W1 --inline x"),

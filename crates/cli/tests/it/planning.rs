@@ -34,7 +34,7 @@ fn every_field_is_set_shown_and_taken_away() {
       ticket      12
       who         "the designer"
     $ show 1 --json
-    {"schema":"flagpost.task/1","id":"1","subject":"Rotate the keys","description":"","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":["ops"],"due":"2026-05-14","not_before":"2026-05-13T00:00:00Z","recurrence":"monthly","parent":null,"uid":null,"estimate_minutes":90,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{"ticket":12,"who":"the designer"},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":1,"result":null,"late":[],"parts":null}
+    {"schema":"flagpost.task/1","id":"1","subject":"Rotate the keys","description":"","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":["ops"],"due":"2026-05-14","not_before":"2026-05-13T00:00:00Z","recurrence":"monthly","parent":null,"uid":null,"estimate_minutes":90,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{"ticket":12,"who":"the designer"},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":1,"result":null,"late":[],"landing":null,"parts":null}
     $ task edit 1 --due none --not-before none --recur none --estimate none --meta ticket= --meta who= --remove-tag ops --add-tag sec
     edited 1 Rotate the keys
     $ show 1
@@ -153,7 +153,7 @@ fn a_task_that_comes_again_makes_the_next_one_when_it_is_done() {
     $ add 'Water the plants' --due 2026-05-12 --recur weekly --estimate 10m
     added 1 Water the plants
     $ done 1 --json
-    {"schema":"flagpost.task/1","id":"1","subject":"Water the plants","description":"","state":"completed","owner":"ann","claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":"2026-05-12","not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":10,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":2,"result":{"ending":"completed","text":"","by":"ann","at":"2026-05-13T14:25:00Z","token":null},"late":[],"next":[{"id":"2","subject":"Water the plants","description":"","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":"2026-05-19","not_before":"2026-05-14T00:00:00Z","recurrence":"weekly","parent":null,"uid":null,"estimate_minutes":10,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":1,"result":null,"late":[]}]}
+    {"schema":"flagpost.task/1","id":"1","subject":"Water the plants","description":"","state":"completed","owner":"ann","claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":"2026-05-12","not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":10,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":2,"result":{"ending":"completed","text":"","by":"ann","at":"2026-05-13T14:25:00Z","token":null},"late":[],"landing":null,"next":[{"id":"2","subject":"Water the plants","description":"","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":"2026-05-19","not_before":"2026-05-14T00:00:00Z","recurrence":"weekly","parent":null,"uid":null,"estimate_minutes":10,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":1,"result":null,"late":[],"landing":null}]}
     $ list
     ID  STATE    DUE         WAITS FOR   SUBJECT
     2   pending  2026-05-19  2026-05-14  Water the plants
@@ -200,7 +200,7 @@ fn notes() {
     1
     2
     $ task note 2 one --json
-    {"schema":"flagpost.task/1","id":"2","subject":"Test","description":"","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[{"kind":"note","by":"W1","at":"2026-05-13T14:25:00Z","text":"Seen by W1","question":null},{"kind":"note","by":"ann","at":"2026-05-13T14:25:00Z","text":"one","question":null}],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":3,"result":null,"late":[]}
+    {"schema":"flagpost.task/1","id":"2","subject":"Test","description":"","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[{"kind":"note","by":"W1","at":"2026-05-13T14:25:00Z","text":"Seen by W1","question":null},{"kind":"note","by":"ann","at":"2026-05-13T14:25:00Z","text":"one","question":null}],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":3,"result":null,"late":[],"landing":null}
     $ task note 1 ''
     exit 6
     2> flagpost: note: it says nothing
@@ -273,7 +273,7 @@ fn timers() {
     stopped 1 Write: 1h 30m in all
     measuring 2 Test
     $ task timer stop --json
-    {"schema":"flagpost.timer/1","started":null,"stopped":[{"id":"2","subject":"Test","description":"","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":3,"result":null,"late":[]}]}
+    {"schema":"flagpost.timer/1","started":null,"stopped":[{"id":"2","subject":"Test","description":"","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":3,"result":null,"late":[],"landing":null}]}
     $ show 1
     1 Write
       state       pending
@@ -333,7 +333,7 @@ fn undo() {
     $ task undo --dry-run
     would take back task.edited: 1 Write
     $ task undo --json
-    {"schema":"flagpost.undo/1","n":4,"dry_run":false,"undone":[{"kind":"task.edited","task":"1"}],"tasks":[{"id":"1","subject":"Write","description":"","state":"pending","owner":null,"claim":null,"blocks":["2"],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":4,"result":null,"late":[]}],"removed":[]}
+    {"schema":"flagpost.undo/1","n":4,"dry_run":false,"undone":[{"kind":"task.edited","task":"1"}],"tasks":[{"id":"1","subject":"Write","description":"","state":"pending","owner":null,"claim":null,"blocks":["2"],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":4,"result":null,"late":[],"landing":null}],"removed":[]}
     $ task rm 1 --yes
     removed 1 Write; 1 waiting for it
     $ show 2
@@ -417,7 +417,7 @@ fn tasks_move_to_another_list() {
     ID  STATE    SUBJECT
     3   pending  Ship
     $ task move 3 --to later --json
-    {"schema":"flagpost.moved/1","dry_run":false,"from":"web","to":"later","moved":[{"was":"3","task":{"id":"3","subject":"Ship","description":"","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":1,"result":null,"late":[]}}]}
+    {"schema":"flagpost.moved/1","dry_run":false,"from":"web","to":"later","moved":[{"was":"3","task":{"id":"3","subject":"Ship","description":"","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":1,"result":null,"late":[],"landing":null}}]}
     $ claim 1 --list later
     claimed 1 Write (token 13, lease ends in 15m)
     $ task move 1 --to web --cut --list later

@@ -10,6 +10,7 @@ mod failure;
 mod findings;
 mod graph;
 mod history;
+mod landing;
 mod mail;
 mod messages;
 mod pages;
@@ -49,6 +50,7 @@ pub use failure::ErrorAnswer;
 pub use findings::{Examined, FindingCounts};
 pub use graph::{GraphCard, GraphLayout};
 pub use history::{HistoryAnswer, LineAnswer};
+pub use landing::{LandingAnswer, LandingBranch};
 pub use mail::{
     BriefAcked, BriefAnswer, BriefInFull, BriefsPage, DecidedAnswer, NumberAnswer, OpenBrief,
     OpenBriefs, ReportsPage, SlashAnswer, Withheld, WorkersPage,
@@ -173,6 +175,7 @@ answers! {
     "setting" => SettingAnswer<'_>,
     "slash" => SlashAnswer<'_>,
     "stop_asked" => StopAsked<'_>,
+    "landing" => LandingAnswer<'_>,
     "task" => TaskAnswer<'_>,
     "tasks" => Tasks<'_>,
     "timeline" => TimelineAnswer<'_>,

@@ -8,15 +8,17 @@ use flagpost_model::{
         ActiveTask, AttemptRecord, Band, Bar, BarEnd, LogRow, Outcome, ProgressStatus, Timeline,
         TimelineRow,
     },
+    task::Landed,
     view,
 };
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::each;
+use super::{LandingBranch, each};
 use crate::{
     accounts::Park,
+    landing::SessionLanding,
     sessions::{
         Left, Output, OutputPart, Session, SessionAttempts, SessionDocument, SessionStatus,
     },
@@ -96,7 +98,7 @@ view! {
     /// How far a session is, or got.
     ///
     /// After 'flagpost session show'.
-    pub struct SessionInFull<'a> from (session, told): (&'a Session, &'a SessionAttempts) {
+    pub struct SessionInFull<'a> from (session, told, landing): (&'a Session, &'a SessionAttempts, &'a SessionLanding) {
         #[serde(flatten)]
         session: SessionAnswer<'a> = session.into(),
         /// Of all its attempts; null where no client told.
@@ -108,6 +110,16 @@ view! {
         parked: Vec<&'a Park> = told.parked.values().collect(),
         /// The records of the attempts that ended, in order.
         attempts: Vec<AttemptAnswer<'a>> = each(&told.attempts),
+        /// Its branches that hold work which the target lacks, those that land next first.
+        branches: Vec<LandingBranch<'a>> = landing.branches().map(LandingBranch::from).collect(),
+        /// The work of its tasks that has landed.
+        landed: Vec<TaskOnTarget<'a>> = each(&landing.landed),
+    }
+
+    struct TaskOnTarget<'a> from it: &'a (TaskId, Landed) {
+        task: &'a TaskId = &it.0,
+        #[serde(flatten)]
+        landed: &'a Landed = &it.1,
     }
 
     struct AttemptAnswer<'a> from it: &'a (TaskId, AttemptRecord) {

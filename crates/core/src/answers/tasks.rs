@@ -3,7 +3,10 @@
 use flagpost_model::{
     ListRef, TaskId,
     plan::{PartsProgress, Readiness},
-    task::{self, Effort, Every, Priority, Provenance, ShownClaim, StateName, TaskResult, Timer},
+    task::{
+        self, Effort, Every, Landing, Priority, Provenance, ShownClaim, StateName, TaskResult,
+        Timer,
+    },
     view,
 };
 use jiff::{Timestamp, civil::Date};
@@ -77,6 +80,8 @@ view! {
         result: Option<&'a TaskResult> = task.result.as_ref(),
         /// Results that came after their claim was over: kept, never applied.
         late: &'a [TaskResult] = &task.late,
+        /// What became of its work on its way to the target branch; null where 'flagpost land' never tried.
+        landing: Option<&'a Landing> = task.landing.as_ref(),
     }
 }
 

@@ -5,6 +5,7 @@
 //! whose name is partly the user's choice is one entry too.
 
 mod agents;
+mod land;
 mod notify;
 mod run;
 mod ui;
@@ -17,6 +18,7 @@ use super::kind::{
 
 pub use self::{
     agents::{AGENT_ARGS, AGENT_COMMAND, AGENT_ENV, AGENT_LIKE},
+    land::{LAND_BATCH, LAND_CHECK, LAND_HOW, LAND_RETRIES, LAND_TIMEOUT},
     notify::{
         NOTIFY_BATCH, NOTIFY_BODY, NOTIFY_CHANNELS, NOTIFY_COMMAND, NOTIFY_GRACE, NOTIFY_KINDS,
         NOTIFY_OSC, NOTIFY_QUIET, NOTIFY_REMIND,
@@ -95,7 +97,7 @@ impl<K: SettingKind> AnySetting for SettingKey<K> {
 }
 
 /// All settings with a name of their own, in the order in which they are listed.
-pub static KEYS: [&dyn AnySetting; 33] = [
+pub static KEYS: [&dyn AnySetting; 38] = [
     &TASKS_ROOTS,
     &TASKS_LIST,
     &TASKS_MIRROR,
@@ -112,6 +114,11 @@ pub static KEYS: [&dyn AnySetting; 33] = [
     &RUN_QUOTA_RESERVE,
     &RUN_QUOTA_PARK,
     &RUN_INJECT,
+    &LAND_CHECK,
+    &LAND_TIMEOUT,
+    &LAND_HOW,
+    &LAND_BATCH,
+    &LAND_RETRIES,
     &SESSION_KEEP_RESULTS,
     &BRIDGE_DIR,
     &BRIDGE_COMPAT,

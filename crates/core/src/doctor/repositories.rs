@@ -74,7 +74,7 @@ fn gone(world: &World<'_>, id: &RepoId, recorded: &Path) -> Option<String> {
         }
         Ok(Some((_, Ok(Some(other))))) => format!("carries the id {other}"),
         // That is told as such.
-        Ok(Some((_, Err(Error::Git { .. })))) if git_version().is_none() => return None,
+        Ok(Some((_, Err(Error::Git(_))))) if git_version().is_none() => return None,
         Ok(Some((_, Ok(None))) | None) => "carries no id".to_owned(),
         Ok(Some((_, Err(error)))) | Err(error) => format!("cannot be asked: {}", describe(&error)),
     };

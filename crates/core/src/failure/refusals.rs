@@ -6,7 +6,53 @@
 use flagpost_model::{Refusal, TaskId, coordination, decision, message};
 
 use super::{FailureKind, hint, shows};
-use crate::operations::{Denied, Operation};
+use crate::{
+    landing::LandingRefusal,
+    operations::{Denied, Operation},
+};
+
+pub(super) fn landing(refusal: &LandingRefusal) -> (FailureKind, Option<String>) {
+    let (kind, next) = match refusal {
+        LandingRefusal::NoGit { .. } => (
+            FailureKind::Conflict,
+            hint(
+                "a run gives its tasks branches with 'flagpost run --worktrees', in a git repository",
+            ),
+        ),
+        LandingRefusal::Detached => (FailureKind::Usage, hint("name the branch: --onto main")),
+        LandingRefusal::NoTarget { .. } => (
+            FailureKind::NotFound,
+            hint("'git branch --list' shows those there are"),
+        ),
+        LandingRefusal::OwnBranch { .. } => (
+            FailureKind::Usage,
+            hint("name the branch that people work on: --onto main"),
+        ),
+        LandingRefusal::UnderWay { .. } => (
+            FailureKind::Conflict,
+            hint("'flagpost land --status' shows how far it is"),
+        ),
+        LandingRefusal::NothingToLand { .. } => (
+            FailureKind::Conflict,
+            hint("'flagpost land --status' shows what can land"),
+        ),
+        LandingRefusal::Diverged { branch, remote } => (
+            FailureKind::Conflict,
+            Some(format!(
+                "merge {remote}/{branch} into {branch} yourself, and try again"
+            )),
+        ),
+        LandingRefusal::Overtaken { .. } => (
+            FailureKind::TimedOut,
+            hint("try again when fewer people push; a shorter check helps, too"),
+        ),
+        LandingRefusal::Interrupted { .. } => (
+            FailureKind::Failed,
+            hint("'flagpost land' goes on with what is left"),
+        ),
+    };
+    (kind, next)
+}
 
 pub(super) fn gate(refusal: &decision::DecisionRefusal) -> (FailureKind, Option<String>) {
     let next = match refusal {

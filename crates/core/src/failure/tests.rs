@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::*;
+use crate::git::GitError;
 
 #[test]
 fn who_may_not_read_is_not_told_that_nothing_was_changed() {
@@ -30,9 +31,12 @@ fn who_may_not_create_is_told_which_directory_stands_in_the_way() {
 
 #[test]
 fn a_repository_whose_configuration_cannot_be_written_says_what_to_make_writable() {
-    let git = |message: &str| Error::Git {
-        args: "config --local flagpost.repoId x".to_owned(),
-        message: message.to_owned(),
+    let git = |message: &str| {
+        Error::Git(GitError {
+            call: "config --local flagpost.repoId x".to_owned(),
+            dir: "/web".into(),
+            message: message.to_owned(),
+        })
     };
     let hint = |message| judge(&git(message)).1.unwrap();
     let denied = "error: could not lock config file .git/config: Permission denied";

@@ -83,6 +83,10 @@ kinds! {
     TaskAttempted = "task.attempted",
     /// The task is not wanted any more.
     TaskCancelled = "task.cancelled",
+    /// A task's work is on the target branch.
+    TaskLanded = "land.landed",
+    /// A task's work did not land.
+    TaskRefused = "land.refused",
     /// A result came after its claim was over.
     TaskLate = "task.late_result",
     /// A file that is no task was copied aside.

@@ -165,6 +165,10 @@ operations! {
     RunStart = "run.start", Controller("starts no run");
     /// End a run, or a task in it.
     RunStop = "run.stop", Controller("stops nobody");
+    /// Show which work is to land, and which has landed.
+    LandingShow = "landing.show", Read;
+    /// Land the work of passed tasks.
+    LandingStart = "landing.start", Controller("lands no work");
 
     /// Show briefs.
     BriefList = "brief.list", Read;

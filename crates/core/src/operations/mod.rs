@@ -11,6 +11,7 @@ mod caller;
 mod entry;
 mod history;
 mod home;
+mod landing;
 mod mail;
 mod messages;
 mod own_mail;
@@ -46,6 +47,7 @@ const SUBJECTS: &[&[OperationEntry]] = &[
     reservations::ENTRIES,
     slash::ENTRIES,
     sessions::ENTRIES,
+    landing::ENTRIES,
     history::ENTRIES,
 ];
 

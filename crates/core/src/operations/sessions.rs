@@ -8,7 +8,7 @@ use super::{
     tasks::{ID, LIST, OF_LIST},
 };
 use crate::{
-    answers::{LogPart, SessionDocuments, StopAsked, TimelineAnswer, each},
+    answers::{LogPart, SessionDocuments, SessionInFull, StopAsked, TimelineAnswer, each},
     error::Result,
     registry,
     sessions::{self, PartPlace, Sessions, Stop, ask_to_stop},
@@ -122,10 +122,11 @@ fn stop(caller: &Caller, arguments: &Arguments) -> Result<Value> {
 }
 
 fn show(caller: &Caller, arguments: &Arguments) -> Result<Value> {
-    let sessions = Sessions::of(caller.home(), &caller.repository()?);
-    let session = sessions.find(arguments.needed("id"))?;
+    let repository = caller.repository()?;
+    let session = Sessions::of(caller.home(), &repository).find(arguments.needed("id"))?;
     let told = session.attempts(caller.home())?;
-    Ok(shape::session_with(&session, &told))
+    let landing = session.landing(caller.home(), &repository)?;
+    Ok(json!(SessionInFull::from((&session, &told, &landing))))
 }
 
 fn timeline(caller: &Caller, arguments: &Arguments) -> Result<Value> {

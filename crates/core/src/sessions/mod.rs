@@ -59,6 +59,7 @@ use serde_json::{Map, Value};
 use crate::{
     error::{Error, Result},
     home::Home,
+    landing::SessionLanding,
     list::List,
     repository::Repository,
 };
@@ -151,6 +152,16 @@ impl Session {
     pub fn stalled(&self) -> impl Iterator<Item = (&ActiveTask, Timestamp)> {
         let active = self.progress.active.iter().filter(|_| self.runs());
         active.filter_map(|task| Some((task, task.stalled_since()?)))
+    }
+
+    /// How far the work of its tasks is on its way to the target branch.
+    pub fn landing(&self, home: &Home, repository: &Repository) -> Result<SessionLanding> {
+        let list = self.lock.list.as_ref();
+        // A list that is gone has taken its tasks along.
+        match list.map(|list| List::find(home, list)) {
+            Some(Ok(list)) => SessionLanding::of(repository, self, &list),
+            Some(Err(_)) | None => Ok(SessionLanding::default()),
+        }
     }
 
     /// Its events after a cursor, as recorded. A line that is torn, or still being written, is none.

@@ -64,7 +64,7 @@ pub struct Preview {
 }
 
 /// Carries the change out and answers with the task as it is now on disk.
-fn finish(mut change: Change<'_>, id: &TaskId) -> Result<Task> {
+pub(crate) fn finish(mut change: Change<'_>, id: &TaskId) -> Result<Task> {
     let unchanged = change.task(id)?.clone();
     Ok(change.commit()?.remove(id).unwrap_or(unchanged))
 }

@@ -239,7 +239,14 @@ impl<'l> Story<'l> {
     fn last_of(&self, actor: &WorkerId) -> Option<u64> {
         let own = |line: &&&Line| {
             line.entry.actor.as_ref() == Some(actor)
-                && !matches!(line.entry.kind, Kind::TaskRenewed | Kind::TaskQuarantined)
+                // What git did stays done.
+                && !matches!(
+                    line.entry.kind,
+                    Kind::TaskRenewed
+                        | Kind::TaskQuarantined
+                        | Kind::TaskLanded
+                        | Kind::TaskRefused
+                )
         };
         self.lines.iter().rev().find(own).map(|it| operation(it))
     }

@@ -7,6 +7,7 @@
 mod claim;
 mod effort;
 mod import_baseline;
+mod landing;
 mod note;
 mod outline;
 mod question;
@@ -25,6 +26,7 @@ use serde_json::{Map, Value};
 pub use claim::{Claim, DEFAULT_LEASE, ShownClaim};
 pub use effort::{Effort, InvalidEffort, Timer, start_timer, stop_timer};
 pub use import_baseline::{ImportBaseline, SourceBaseline};
+pub use landing::{Landed, Landing, LandingMethod, LandingVerdict, NotLanded};
 pub use note::{Note, NoteKind, Origin, Provenance};
 pub use outline::Outline;
 pub use question::Question;
@@ -98,6 +100,8 @@ pub struct Task {
     pub result: Option<TaskResult>,
     /// Results that came after their claim was over: kept, never applied.
     pub late: Vec<TaskResult>,
+    /// What became of its work on its way to the target branch.
+    pub landing: Option<Landing>,
 }
 
 impl Task {
@@ -133,6 +137,7 @@ impl Task {
             attempts: 0,
             result: None,
             late: Vec::new(),
+            landing: None,
         }
     }
 

@@ -36,6 +36,10 @@ answer   holder  nothing    nothing     nothing     nothing     nothing     noth
 answer   other   nothing    nothing     nothing     nothing     nothing     nothing    nothing    nothing   pending   nothing
 cancel   holder  cancelled  cancelled   cancelled   cancelled   cancelled   cancelled  wrong     cancelled cancelled wrong
 cancel   other   cancelled  held        cancelled   held        cancelled   cancelled  wrong     cancelled cancelled wrong
+land     holder  wrong      wrong       wrong       wrong       wrong       wrong      completed wrong     wrong     wrong
+land     other   wrong      wrong       wrong       wrong       wrong       wrong      completed wrong     wrong     wrong
+refuse   holder  wrong      wrong       wrong       wrong       wrong       wrong      pending   wrong     wrong     wrong
+refuse   other   wrong      wrong       wrong       wrong       wrong       wrong      pending   wrong     wrong     wrong
 ";
 
 fn now() -> Timestamp {
@@ -121,7 +125,29 @@ fn event(name: &str) -> TaskEvent {
         "force" => TaskEvent::Release { force: true },
         "reopen" => TaskEvent::Reopen,
         "cancel" => TaskEvent::Cancel,
+        "land" => TaskEvent::Land(Landed {
+            commit: "9f".to_owned(),
+            onto: "main".to_owned(),
+            tip: "4e".to_owned(),
+            at: now(),
+        }),
+        "refuse" => TaskEvent::Refuse(LandingVerdict {
+            why: "a conflict".to_owned(),
+            onto: "main".to_owned(),
+            retries: 2,
+        }),
         "answer" => answer("the first one", false),
+        "land" => TaskEvent::Land(Landed {
+            commit: "9f".to_owned(),
+            onto: "main".to_owned(),
+            tip: "4e".to_owned(),
+            at: now(),
+        }),
+        "refuse" => TaskEvent::Refuse(LandingVerdict {
+            why: "a conflict".to_owned(),
+            onto: "main".to_owned(),
+            retries: 2,
+        }),
         other => panic!("no such event: {other}"),
     }
 }
@@ -186,7 +212,7 @@ fn trap_21_the_full_matrix_of_transition_and_owner() {
             }
         }
     }
-    assert_eq!(tried, 11 * 10 * 2 * 3);
+    assert_eq!(tried, 13 * 10 * 2 * 3);
 }
 
 /// What holds after any event that was not refused.
@@ -210,8 +236,8 @@ fn check_success(before: &Task, actor: &str, event: &str, answer: Result<Task, R
             assert_eq!(after.result.unwrap().by.as_str(), actor);
             assert_eq!(owner, Some(actor));
         }
-        "release" | "force" | "reopen" | "answer" => assert_eq!(owner, None),
-        "cancel" => {}
+        "release" | "force" | "reopen" | "answer" | "refuse" => assert_eq!(owner, None),
+        "cancel" | "land" => {}
         other => panic!("no such event: {other}"),
     }
     assert_eq!(after.late, before.late);

@@ -6,7 +6,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Claim, Ending, Note, State, Task, TaskResult};
+use super::{Claim, Ending, Landed, Landing, LandingVerdict, Note, State, Task, TaskResult};
 use crate::{
     id::{SessionId, TaskId, Token, WorkerId},
     refusal::Refusal,
@@ -68,6 +68,10 @@ pub enum TaskEvent {
     },
     /// It is not wanted any more.
     Cancel,
+    /// Its work is on the target branch.
+    Land(Landed),
+    /// Its work did not land, and is to be done again.
+    Refuse(LandingVerdict),
 }
 
 /// The task after `event`, or why not. Source of the rules: `tree.md` §2 "Claims".
@@ -157,6 +161,7 @@ pub fn transition(task: &Task, act: &Act, event: TaskEvent) -> Result<Task, Refu
             if task.state == State::Stuck {
                 next.owner = None;
                 next.state = State::Pending;
+                next = next.refusals_forgotten();
                 // From here on the note tells what was asked.
                 next.result = next.result.filter(|it| it.ending != Ending::Stuck);
             }
@@ -174,6 +179,14 @@ pub fn transition(task: &Task, act: &Act, event: TaskEvent) -> Result<Task, Refu
             not_held_by_another(task, act)?;
             next = next.timed(act.at);
             next.state = State::Cancelled;
+        }
+        TaskEvent::Land(landed) => {
+            must_be_completed(task, "landed")?;
+            next.landing = Some(Landing::Landed(landed));
+        }
+        TaskEvent::Refuse(verdict) => {
+            must_be_completed(task, "sent back")?;
+            next = next.refused(verdict, act.actor.clone(), act.at);
         }
     }
     Ok(next)
@@ -255,6 +268,14 @@ fn not_stale(task: &Task, act: &Act) -> Result<(), Refusal> {
             current,
         }),
         _ => Ok(()),
+    }
+}
+
+/// Only the work of a completed task lands.
+fn must_be_completed(task: &Task, wanted: &'static str) -> Result<(), Refusal> {
+    match task.state {
+        State::Completed => Ok(()),
+        _ => Err(wrong_state(task, wanted)),
     }
 }
 

@@ -23,6 +23,9 @@ impl Driver<'_> {
                     let copy = self.stage.list.copy_of(&file);
                     self.keeping(|live| live.keep_task(id, &copy))?;
                 }
+                if let Some(lander) = &self.lander {
+                    lander.wake();
+                }
                 ("passed", String::new())
             }
             TaskOutcome::Partial { .. } => {

@@ -8,7 +8,7 @@ use flagpost_core::{self as core, sessions};
 use flagpost_model::{TaskId, plan::Graph, task::State};
 
 use super::{Driver, RunReport};
-use crate::{error::Result, events::RunEvent, scheduler::TaskOutcome, worktree::Closed};
+use crate::{error::Result, events::RunEvent, scheduler::TaskOutcome};
 
 impl Driver<'_> {
     /// Everything is over: worktrees that hold nothing go, the session is archived.
@@ -17,6 +17,7 @@ impl Driver<'_> {
         fates: Vec<(TaskId, TaskOutcome)>,
         interrupted: bool,
     ) -> Result<RunReport> {
+        let landing = self.end_landing(interrupted)?;
         self.close_worktrees(&fates)?;
         self.dismiss_processes()?;
         let session = self.live.id().clone();
@@ -71,6 +72,7 @@ impl Driver<'_> {
             dir,
             fates,
             interrupted,
+            landing,
         })
     }
 
@@ -88,6 +90,10 @@ impl Driver<'_> {
                 .map(|(id, _)| id)
                 .collect();
             for (task, worktree) in std::mem::take(&mut self.open_worktrees) {
+                // It went when its work had landed.
+                if !worktree.path.exists() {
+                    continue;
+                }
                 if waiting.contains(&task) {
                     // Its conversation goes on there.
                     let (path, branch) = (worktree.path.display(), &worktree.branch);
@@ -106,23 +112,7 @@ impl Driver<'_> {
                     self.tell(RunEvent::Worktree { task, said })?;
                     continue;
                 }
-                let said = match worktrees.close(&worktree) {
-                    Closed::Removed => "removed: all that it held is elsewhere".to_owned(),
-                    Closed::Kept {
-                        path: Some(path),
-                        branch,
-                        because,
-                    } => {
-                        format!("kept at {} (branch {branch}): {because}", path.display())
-                    }
-                    Closed::Kept {
-                        path: None,
-                        branch,
-                        because,
-                    } => {
-                        format!("removed, and its branch {branch} kept: {because}")
-                    }
-                };
+                let said = worktrees.close(&worktree).to_string();
                 self.tell(RunEvent::Worktree { task, said })?;
             }
         }

@@ -248,8 +248,11 @@ impl Driver<'_> {
 
     /// Where a task is worked on, and what of its blockers' work is not there.
     fn working_dir(&mut self, task: &Task) -> Result<(PathBuf, Vec<String>)> {
-        // What an earlier run began and did not end goes on where it was: its work is there.
-        let goes_on = self.left_of(&task.id)?.is_some_and(|left| !left.settled);
+        // What an earlier run began and did not end goes on where it was, and so does what did not land:
+        // its work is there.
+        let refused = task.not_landed();
+        let goes_on =
+            refused.is_some() || self.left_of(&task.id)?.is_some_and(|left| !left.settled);
         let Some(worktrees) = &self.worktrees else {
             return Ok((self.stage.repository.top.clone(), Vec::new()));
         };
@@ -261,6 +264,8 @@ impl Driver<'_> {
         for blocker in &tasks::blockers(self.stage.list, task)? {
             after.extend(self.branch_of(worktrees, blocker)?);
         }
+        // On top of the target it shows what stands in the way.
+        after.extend(refused.map(|it| Branch::named(&it.onto)));
         let opened = left.as_ref().unwrap_or(worktrees).open(&task.id, &after)?;
         let path = opened.worktree.path.clone();
         self.open_worktrees.insert(task.id.clone(), opened.worktree);

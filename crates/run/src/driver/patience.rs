@@ -147,7 +147,7 @@ impl Driver<'_> {
     pub(super) fn take_in(&mut self, input: &Input) {
         match (input, self.wish) {
             (Input::List, _) => self.list.change(),
-            (Input::Exited(_) | Input::Mail | Input::Drop(_), _)
+            (Input::Exited(_) | Input::Mail | Input::Drop(_) | Input::Landing(_), _)
             | (Input::Interrupt, OperatorRequest::Stop) => {}
             (Input::Interrupt, OperatorRequest::GoOn) => {
                 self.wish = OperatorRequest::Drain;
@@ -155,7 +155,12 @@ impl Driver<'_> {
                 self.tell_at_once(RunEvent::Draining);
             }
             // The agents are stopped, which is told of each.
-            (Input::Interrupt, OperatorRequest::Drain) => self.wish = OperatorRequest::Stop,
+            (Input::Interrupt, OperatorRequest::Drain) => {
+                self.wish = OperatorRequest::Stop;
+                if let Some(lander) = &self.lander {
+                    lander.stop();
+                }
+            }
         }
     }
 }

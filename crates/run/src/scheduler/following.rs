@@ -224,9 +224,13 @@ fn carry_over(entry: &mut ScheduledTask, before: &ScheduledTask, state: Option<&
     let attempts = before.begun_attempts();
     entry.stage = match (&before.stage, state) {
         (running @ (TaskStage::Launching { .. } | TaskStage::Running { .. }), _) => running.clone(),
-        // It was opened again, or what it waited for was.
+        // It was opened again, or its work did not land, or what it waited for was.
         (
-            TaskStage::Settled(TaskOutcome::Failed { .. } | TaskOutcome::Partial { .. }),
+            TaskStage::Settled(
+                TaskOutcome::Failed { .. }
+                | TaskOutcome::Partial { .. }
+                | TaskOutcome::Passed { .. },
+            ),
             Some(State::Pending),
         ) => {
             entry.start_over();

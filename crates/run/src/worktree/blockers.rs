@@ -9,9 +9,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use flagpost_core::git::{Git, commit, is_ancestor, text};
+
 use super::{
-    Branch, FileList, Worktree, WorktreeError, WorktreeResult, commit, git::Git,
-    listing::WorktreeEntry, status, text,
+    Branch, FileList, Worktree, WorktreeError, WorktreeResult, listing::WorktreeEntry, status,
 };
 
 /// A blocker's work that is not in the worktree.
@@ -158,7 +159,8 @@ fn merge(worktree: &Worktree, branch: &Branch) -> WorktreeResult<Option<MissingR
     }))
 }
 
-fn conflicts(path: &Path) -> WorktreeResult<FileList> {
+/// The files of a working tree that are in conflict.
+pub(crate) fn conflicts(path: &Path) -> WorktreeResult<FileList> {
     let out = Git::at(path)
         .args(&[
             "diff",
@@ -185,13 +187,13 @@ pub(super) fn left_behind(
     if let Some(commit) = &entry.head
         && entry.branch.as_ref() != Some(&branch.full())
     {
-        match holds(&worktree.path, commit) {
+        match is_ancestor(&worktree.path, commit, "HEAD") {
             Ok(true) => {}
             Ok(false) => left.push(MissingReason::Elsewhere {
                 path: path(),
                 commit: commit.clone(),
             }),
-            Err(error) => left.push(untellable(error)),
+            Err(error) => left.push(untellable(error.into())),
         }
     }
     match status::uncommitted(&entry.path) {
@@ -203,15 +205,4 @@ pub(super) fn left_behind(
         Err(error) => left.push(untellable(error)),
     }
     left
-}
-
-/// Whether what a worktree stands on holds a commit.
-fn holds(path: &Path, commit: &str) -> WorktreeResult<bool> {
-    let mut git = Git::at(path).args(&["merge-base", "--is-ancestor", commit, "HEAD"]);
-    let answer = git.ask()?;
-    match answer.code() {
-        Some(0) => Ok(true),
-        Some(1) => Ok(false),
-        _ => Err(git.refused(&answer)),
-    }
 }

@@ -10,10 +10,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{
-    Branch, FileList, Worktree, Worktrees, branch, commit, error::WorktreeResult, git::Git,
-    listing, status, text,
-};
+use flagpost_core::git::{Git, GitError, branch, commit, text};
+
+use flagpost_model::TaskId;
+
+use super::{Branch, FileList, Worktree, Worktrees, error::WorktreeResult, listing, status};
 
 /// What came of closing a worktree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +30,24 @@ pub enum Closed {
         /// What would have been lost.
         because: Because,
     },
+}
+
+impl fmt::Display for Closed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Removed => f.write_str("removed: all that it held is elsewhere"),
+            Self::Kept {
+                path: Some(path),
+                branch,
+                because,
+            } => write!(f, "kept at {} (branch {branch}): {because}", path.display()),
+            Self::Kept {
+                path: None,
+                branch,
+                because,
+            } => write!(f, "removed, and its branch {branch} kept: {because}"),
+        }
+    }
 }
 
 /// What would be lost with a worktree.
@@ -50,6 +69,8 @@ pub enum Because {
         /// How many.
         commits: u64,
     },
+    /// Its commits are on the branches of other tasks and on no other: they have not landed.
+    OnTasks,
     /// A merge, rebase, cherry-pick, revert or bisection that has not ended.
     Underway {
         /// Which of them.
@@ -66,6 +87,7 @@ impl fmt::Display for Because {
             Self::Ignored { files } => write!(f, "ignored files, which git does not keep: {files}"),
             Self::Unmerged { commits: 1 } => write!(f, "1 commit is on no other branch"),
             Self::Unmerged { commits } => write!(f, "{commits} commits are on no other branch"),
+            Self::OnTasks => write!(f, "its work has not landed"),
             Self::Underway { what } => write!(f, "a {what} is under way"),
             Self::Untellable(reason) => write!(f, "cannot tell what would be lost: {reason}"),
         }
@@ -93,9 +115,28 @@ impl Worktrees {
         if let Err(error) = self.remove(&worktree.path) {
             return kept(path, error.into());
         }
-        match branch.map(|held| self.drop_branch(&worktree.branch, &held)) {
-            None | Some(Ok(())) => Closed::Removed,
-            Some(Err(error)) => kept(None, error.into()),
+        match branch {
+            None => Closed::Removed,
+            // What a task did lands by its own branch, whoever builds on it.
+            Some(held) if held.is_by_a_task() => kept(None, Because::OnTasks),
+            Some(held) => match self.drop_branch(&worktree.branch, &held) {
+                Ok(()) => Closed::Removed,
+                Err(error) => kept(None, error.into()),
+            },
+        }
+    }
+
+    /// Removes the branch of a task that has no worktree, if nothing would be lost with it.
+    pub fn close_branch(&self, task: &TaskId) -> WorktreeResult<()> {
+        let branch = self.branch(task);
+        let own = branch.full();
+        let Some(tip) = commit(&self.top, &own)? else {
+            return Ok(());
+        };
+        match held(&self.top, &tip, Some(&own)) {
+            Ok(by) if !by.is_by_a_task() => self.drop_branch(&branch, &by),
+            // It stays: that is no failure.
+            Ok(_) | Err(_) => Ok(()),
         }
     }
 
@@ -188,20 +229,33 @@ fn held(top: &Path, oid: &str, own: Option<&str>) -> Safe<ReachableCommit> {
     let out = Git::at(top)
         .args(&["for-each-ref", "--contains", oid])
         .arg("--format=%(objectname) %(refname) %(symref)")
-        .args(&["refs/heads", "refs/remotes", "refs/tags"])
+        .args(&[
+            "refs/heads",
+            "refs/remotes",
+            "refs/tags",
+            "refs/flagpost/landed",
+        ])
         .run()?;
+    let mut by_a_task = None;
     for line in text(&out).lines() {
         let mut words = line.split(' ');
         // A symbolic one holds nothing itself; it may even stand for the branch in question.
         if let (Some(at), Some(name), None | Some("")) = (words.next(), words.next(), words.next())
             && Some(name) != own
         {
-            return Ok(ReachableCommit {
+            let found = ReachableCommit {
                 tip: oid.to_owned(),
                 by: name.to_owned(),
                 at: at.to_owned(),
-            });
+            };
+            match found.is_by_a_task() {
+                true => by_a_task = Some(found),
+                false => return Ok(found),
+            }
         }
+    }
+    if let Some(found) = by_a_task {
+        return Ok(found);
     }
     let mut counting = Git::at(top).args(&["rev-list", "--count", oid, "--not"]);
     if let Some(own) = own {
@@ -224,8 +278,21 @@ pub(super) struct ReachableCommit {
     at: String,
 }
 
+impl ReachableCommit {
+    /// Whether only the branch of another task holds it.
+    fn is_by_a_task(&self) -> bool {
+        self.by.starts_with("refs/heads/") && Branch::named(&self.by).is_of_a_task()
+    }
+}
+
 impl From<super::WorktreeError> for Because {
     fn from(error: super::WorktreeError) -> Self {
+        Self::Untellable(error.to_string())
+    }
+}
+
+impl From<GitError> for Because {
+    fn from(error: GitError) -> Self {
         Self::Untellable(error.to_string())
     }
 }

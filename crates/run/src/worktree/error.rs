@@ -5,6 +5,7 @@
 
 use std::path::PathBuf;
 
+use flagpost_core::git::GitError;
 use flagpost_disk as disk;
 
 /// A result of this subject.
@@ -34,15 +35,8 @@ pub enum WorktreeError {
         branch: String,
     },
     /// `git` failed.
-    #[error("git {call} in {}: {message}", dir.display())]
-    Git {
-        /// What it was asked.
-        call: String,
-        /// Where.
-        dir: PathBuf,
-        /// What it said.
-        message: String,
-    },
+    #[error(transparent)]
+    Git(#[from] GitError),
     /// A directory could not be made or found.
     #[error(transparent)]
     Disk(#[from] disk::Error),

@@ -9,32 +9,34 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{error::WorktreeResult, git::Git};
+use flagpost_core::git::Git;
+
+use super::error::WorktreeResult;
 
 /// Git's exit code for an option that it does not know.
 const USAGE: i32 = 129;
 
 /// One worktree, as git lists it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct WorktreeEntry {
-    pub(super) path: PathBuf,
+pub(crate) struct WorktreeEntry {
+    pub(crate) path: PathBuf,
     /// The commit it stands on.
-    pub(super) head: Option<String>,
+    pub(crate) head: Option<String>,
     /// The branch it stands on, with its whole name; `None` off any branch.
-    pub(super) branch: Option<String>,
+    pub(crate) branch: Option<String>,
     /// Why it is locked, if it is.
-    pub(super) locked: Option<String>,
+    pub(crate) locked: Option<String>,
 }
 
 impl WorktreeEntry {
     /// Whether git was cut off while it made this one: git holds this lock until it has finished.
-    pub(super) fn half_made(&self) -> bool {
+    pub(crate) fn half_made(&self) -> bool {
         self.locked.as_deref() == Some("initializing")
     }
 }
 
 /// Every worktree of the repository, the main one first.
-pub(super) fn entries(top: &Path) -> WorktreeResult<Vec<WorktreeEntry>> {
+pub(crate) fn entries(top: &Path) -> WorktreeResult<Vec<WorktreeEntry>> {
     let mut exact = Git::at(top).args(&["worktree", "list", "--porcelain", "-z"]);
     let answer = exact.ask()?;
     match answer.code() {
@@ -46,7 +48,7 @@ pub(super) fn entries(top: &Path) -> WorktreeResult<Vec<WorktreeEntry>> {
                 .run()?;
             Ok(parse(&out, b'\n'))
         }
-        _ => Err(exact.refused(&answer)),
+        _ => Err(exact.refused(&answer).into()),
     }
 }
 

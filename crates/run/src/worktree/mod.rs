@@ -7,33 +7,41 @@
 //! would pass unfinished work off as the agent's. It is reported instead.
 
 mod blockers;
-mod branch;
 mod close;
 mod error;
-mod git;
 mod left;
-mod listing;
+pub(crate) mod listing;
 mod open;
-mod status;
+pub(crate) mod status;
 mod touched;
 
 use std::path::{Path, PathBuf};
 
+use flagpost_core::{
+    Home, Repository,
+    git::{Git, branch, commit, exists, text},
+};
 use flagpost_disk::{self as disk, fsx};
 use flagpost_model::{SessionId, TaskId};
 
+pub use flagpost_core::git::{Branch, PARENT_VARIABLES};
+
+pub(crate) use blockers::conflicts;
 pub use blockers::{Missing, MissingReason};
-pub use branch::Branch;
 pub use close::{Because, Closed};
 pub use error::{WorktreeError, WorktreeResult};
-pub use git::PARENT_VARIABLES;
 pub use left::left;
 pub use open::Opened;
 pub use status::FileList;
 pub use touched::{Tree, stamp, touched};
 
-use git::Git;
 use listing::WorktreeEntry;
+
+/// The directory of a repository's worktrees.
+pub fn root(home: &Home, repository: &Repository) -> PathBuf {
+    let root = home.root().join("worktrees");
+    root.join(repository.name.as_str())
+}
 
 /// The worktrees of one session.
 #[derive(Debug)]
@@ -74,6 +82,16 @@ impl Worktrees {
         Ok(None)
     }
 
+    /// The worktree of a task, where there is one.
+    pub fn find(&self, task: &TaskId) -> WorktreeResult<Option<Worktree>> {
+        let Ok(base) = self.base.canonicalize() else {
+            return Ok(None);
+        };
+        let entries = listing::entries(&self.top)?;
+        let found = self.existing(&base, task, &entries);
+        Ok(found.map(|entry| self.worktree(task.clone(), entry.path.clone())))
+    }
+
     /// An error unless worktrees can be made: `top` is a git working tree, it has a commit, and no
     /// branch stands in the way of the tasks' branches.
     pub fn check(&self) -> WorktreeResult<()> {
@@ -93,7 +111,7 @@ impl Worktrees {
 
     /// Whether there is a branch.
     pub fn has(&self, branch: &Branch) -> WorktreeResult<bool> {
-        exists(&self.top, &branch.full())
+        Ok(exists(&self.top, &branch.full())?)
     }
 
     fn worktree(&self, task: TaskId, path: PathBuf) -> Worktree {
@@ -127,30 +145,6 @@ impl Worktrees {
     }
 }
 
-/// The commit that a name stands for in `dir`.
-fn commit(dir: &Path, name: &str) -> WorktreeResult<Option<String>> {
-    let mut git = Git::at(dir)
-        .args(&["rev-parse", "--verify", "--quiet"])
-        .arg(format!("{name}^{{commit}}"));
-    let answer = git.ask()?;
-    match answer.code() {
-        Some(0) => Ok(Some(text(&answer.out))),
-        Some(1) => Ok(None),
-        _ => Err(git.refused(&answer)),
-    }
-}
-
-/// Whether there is a branch, tag or remote branch of this whole name.
-fn exists(dir: &Path, full: &str) -> WorktreeResult<bool> {
-    let mut git = Git::at(dir).args(&["show-ref", "--verify", "--quiet", full]);
-    let answer = git.ask()?;
-    match answer.code() {
-        Some(0) => Ok(true),
-        Some(1) => Ok(false),
-        _ => Err(git.refused(&answer)),
-    }
-}
-
 /// The directories that a commit in a working tree writes to: the repository's, and its own where it has
 /// one. None where there is no git.
 pub fn git_dirs(dir: &Path) -> Vec<PathBuf> {
@@ -171,8 +165,4 @@ pub fn git_dirs(dir: &Path) -> Vec<PathBuf> {
 pub fn status(dir: &Path) -> Option<String> {
     let out = Git::at(dir).args(&["status", "--short"]).run().ok()?;
     Some(String::from_utf8_lossy(&out).trim_end().to_owned())
-}
-
-fn text(out: &[u8]) -> String {
-    String::from_utf8_lossy(out).trim().to_owned()
 }

@@ -5,14 +5,13 @@
 
 use std::path::{Path, PathBuf};
 
+use flagpost_core::git::{Git, exists};
 use flagpost_disk::fsx;
 use flagpost_model::TaskId;
 
 use super::{
     Branch, Missing, Worktree, WorktreeResult, Worktrees,
     blockers::{left_behind, take_in},
-    exists,
-    git::Git,
     listing::{self, WorktreeEntry},
     status,
 };
@@ -30,7 +29,7 @@ impl Worktrees {
     /// The worktree of a task, made from the commit that the repository stands on; on a retry the
     /// one that there is, as it was left. Then the branches of its blockers are merged into it,
     /// in the order given. `after` names those that ran in worktrees, in this session or, where
-    /// one is resumed, in an earlier one.
+    /// one is resumed, in an earlier one; and the target branch, where its work did not land.
     pub fn open(&self, task: &TaskId, after: &[Branch]) -> WorktreeResult<Opened> {
         let head = self.head()?;
         let base = self.make_base()?;
@@ -50,7 +49,9 @@ impl Worktrees {
                 missing.push(Missing { branch, why });
             };
             take_in(&worktree, branch)?.into_iter().for_each(&mut add);
-            if let Some(entry) = standing_for(&base, branch, &entries) {
+            // What people do where the target is checked out is theirs.
+            let of_a_task = branch.is_of_a_task();
+            if let Some(entry) = standing_for(&base, branch, &entries).filter(|_| of_a_task) {
                 left_behind(&worktree, branch, entry)
                     .into_iter()
                     .for_each(add);

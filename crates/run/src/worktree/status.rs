@@ -11,10 +11,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{
-    error::{WorktreeError, WorktreeResult},
-    git::Git,
-};
+use flagpost_core::git::Git;
+
+use super::error::{WorktreeError, WorktreeResult};
 
 /// So many files are named; of the others, how many they are.
 const NAMED: usize = 20;
@@ -47,7 +46,7 @@ impl FileList {
     }
 
     /// Names that git ended with zero bytes.
-    pub(super) fn from_names(out: &[u8]) -> Self {
+    pub(crate) fn from_names(out: &[u8]) -> Self {
         let mut files = Self::default();
         let names = out.split(|&byte| byte == 0).filter(|name| !name.is_empty());
         names.for_each(|name| files.add(name));
@@ -77,17 +76,17 @@ impl fmt::Display for FileList {
 
 /// A worktree's files that are in no commit. Directories that are new as a whole count once.
 #[derive(Debug, Default)]
-pub(super) struct Uncommitted {
+pub(crate) struct Uncommitted {
     /// Changed, staged or conflicting.
-    pub(super) tracked: FileList,
+    pub(crate) tracked: FileList,
     /// Those, and new ones.
-    pub(super) all: FileList,
+    pub(crate) all: FileList,
     /// Those that the repository wants ignored.
-    pub(super) ignored: FileList,
+    pub(crate) ignored: FileList,
 }
 
 /// Looks for files that are in no commit.
-pub(super) fn uncommitted(worktree: &Path) -> WorktreeResult<Uncommitted> {
+pub(crate) fn uncommitted(worktree: &Path) -> WorktreeResult<Uncommitted> {
     stands_alone(worktree)?;
     let out = Git::at(worktree)
         .args(&["status", "--porcelain=v1", "-z", "--no-renames"])
@@ -111,7 +110,7 @@ pub(super) fn uncommitted(worktree: &Path) -> WorktreeResult<Uncommitted> {
 
 /// Files whose changes git was told to overlook (`update-index --assume-unchanged`,
 /// `--skip-worktree`): whether they changed cannot be told from a status.
-pub(super) fn overlooked(worktree: &Path) -> WorktreeResult<FileList> {
+pub(crate) fn overlooked(worktree: &Path) -> WorktreeResult<FileList> {
     let out = Git::at(worktree).args(&["ls-files", "-v", "-z"]).run()?;
     let mut found = FileList::default();
     for line in out.split(|&byte| byte == 0).filter(|line| line.len() > 2) {
@@ -130,7 +129,7 @@ pub(super) fn overlooked(worktree: &Path) -> WorktreeResult<FileList> {
 }
 
 /// What git is in the middle of there.
-pub(super) fn underway(worktree: &Path) -> WorktreeResult<Option<&'static str>> {
+pub(crate) fn underway(worktree: &Path) -> WorktreeResult<Option<&'static str>> {
     let dir = line(
         &Git::at(worktree)
             .args(&["rev-parse", "--absolute-git-dir"])
@@ -145,7 +144,7 @@ pub(super) fn underway(worktree: &Path) -> WorktreeResult<Option<&'static str>> 
 
 /// An error unless `dir` is itself the top of a working tree: where one has lost its `.git`, git
 /// would answer for a repository further up.
-pub(super) fn stands_alone(dir: &Path) -> WorktreeResult<()> {
+pub(crate) fn stands_alone(dir: &Path) -> WorktreeResult<()> {
     let no = |reason: String| WorktreeError::NoRepository {
         dir: dir.to_owned(),
         reason,

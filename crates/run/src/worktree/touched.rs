@@ -9,7 +9,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{commit, error::WorktreeResult, git::Git, listing, status};
+use flagpost_core::git::{Git, commit};
+
+use super::{error::WorktreeResult, listing, status};
 
 /// What Flagpost keeps in a repository.
 const OURS: &[&str] = &[".flagpost", ".claude/sessions", ".coordination"];

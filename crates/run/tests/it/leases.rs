@@ -49,6 +49,7 @@ fn run(body: &str, meddle: impl FnOnce(&List<'_>, &TaskId, &Path)) -> (RunReport
         group: None,
         skip_failed: false,
         worktrees: false,
+        land: None,
         terms: Terms::default(),
     };
     let report = thread::scope(|scope| {

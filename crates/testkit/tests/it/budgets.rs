@@ -20,17 +20,20 @@ struct Budget {
     why: &'static str,
 }
 
+/// What landing may be, in all crates.
+const LANDING: usize = 2_400;
+
 /// What the program may be when the clean-up is done: 55,000 without its faces, the cockpit, the board with
 /// what the daemon tells it, and the tools of agents.
-const PROGRAM: usize = 55_000 + 4_510 + 400 + 850;
+const PROGRAM: usize = 55_000 + 4_510 + 400 + 850 + LANDING;
 
 /// The program.
 const BUDGETS: &[Budget] = &[
     Budget {
         krate: "model",
-        lines: 9_720,
-        goal: 8_500,
-        why: "nouns and rules, and how each is shown as JSON; brief and report become one message, and a table's moves those of a list; when a person is notified",
+        lines: 9_830,
+        goal: 8_600,
+        why: "nouns and rules, and how each is shown as JSON; brief and report become one message, and a table's moves those of a list; when a person is notified; when work that did not land is asked about",
     },
     Budget {
         krate: "disk",
@@ -40,15 +43,15 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "core",
-        lines: 26_400,
-        goal: 20_600,
-        why: "the operations and their table; errors, settings, mail and coordination say the same thing several times; doctor looks at each file of a mail; notifications, their settings and channels",
+        lines: 27_400,
+        goal: 21_550,
+        why: "the operations and their table; errors, settings, mail and coordination say the same thing several times; doctor looks at each file of a mail; notifications, their settings and channels; what is to land and what has landed",
     },
     Budget {
         krate: "run",
-        lines: 9_220,
-        goal: 8_100,
-        why: "the orchestrator, and what it adds to its agents' clients; it is to send no mail to itself, and to have one trait for a seat",
+        lines: 10_250,
+        goal: 9_100,
+        why: "the orchestrator, and what it adds to its agents' clients; it is to send no mail to itself, and to have one trait for a seat; landing: merge, check, move the target, push",
     },
     Budget {
         krate: "daemon",
@@ -76,8 +79,8 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "cli",
-        lines: 12_600,
-        goal: 9_900,
+        lines: 13_000,
+        goal: 10_250,
         why: "every verb, its help and its words; simple verbs are to be read off the table of operations",
     },
 ];

@@ -18,6 +18,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{gate::ToDecide, roots::RootAnswer};
+use crate::commands::land::ToLand;
 
 /// What is going on, and what waits for a person.
 ///
@@ -48,6 +49,8 @@ pub struct StatusAnswer<'a> {
     pub parked: &'a [Park],
     /// Tasks that can begin now, most urgent first.
     pub ready: Vec<&'a TaskId>,
+    /// The work that is to land; null where there is none.
+    pub landing: Option<ToLand>,
     /// Files of the list that are no tasks and were passed over.
     pub skipped: Vec<Skipped>,
     /// The session in the live directory; null where there is none.

@@ -92,6 +92,7 @@ const OPERATIONS: &[Route] = &[
     Route::to(Get, "/v1/sessions/{id}/timeline", Op::SessionTimeline),
     Route::to(Get, "/v1/sessions/{id}/documents", Op::SessionDocuments),
     Route::to(Post, "/v1/stop", Op::RunStop),
+    Route::to(Get, "/v1/landing", Op::LandingShow),
     Route::to(Get, "/v1/history", Op::HistoryShow),
 ];
 

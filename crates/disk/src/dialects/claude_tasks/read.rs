@@ -8,8 +8,8 @@ use std::collections::HashSet;
 use flagpost_model::{
     TaskId,
     task::{
-        Claim, DEFAULT_LEASE, Effort, ImportBaseline, Note, NoteKind, Provenance, Question,
-        Recurrence, State, StateName, Task, TaskResult, Timer,
+        Claim, DEFAULT_LEASE, Effort, ImportBaseline, Landed, Landing, NotLanded, Note, NoteKind,
+        Provenance, Question, Recurrence, State, StateName, Task, TaskResult, Timer,
     },
 };
 use jiff::{SignedDuration, Timestamp};
@@ -121,6 +121,7 @@ pub fn read(id: &TaskId, bytes: &[u8]) -> Result<TaskFile, String> {
     task.tracked = tracked.map_or_else(Effort::default, Effort::from_seconds);
     task.timer = ours.object("timer").and_then(timer);
     task.provenance = ours.object("added").and_then(provenance);
+    task.landing = landing(ours);
     task.said = import_baseline(ours.object("said"));
     let claim = ours.object("claim").and_then(claim);
     let status = head.text("status").unwrap_or_default();
@@ -184,6 +185,27 @@ fn provenance(map: Fields<'_>) -> Option<Provenance> {
         origin: map.parsed("origin")?,
         by: map.parsed("by")?,
         at: map.parsed("at")?,
+    })
+}
+
+/// The landed work; where there is none, the refusal.
+fn landing(ours: Fields<'_>) -> Option<Landing> {
+    let landed = ours.object("landed").and_then(|map| {
+        Some(Landed {
+            commit: map.text("commit")?,
+            onto: map.text("onto")?,
+            tip: map.text("tip")?,
+            at: map.parsed("at")?,
+        })
+    });
+    landed.map(Landing::Landed).or_else(|| {
+        let map = ours.object("refused")?;
+        Some(Landing::Refused(NotLanded {
+            times: u32::try_from(map.number("times")).unwrap_or(u32::MAX),
+            why: map.text("why").unwrap_or_default(),
+            onto: map.text("onto").unwrap_or_default(),
+            at: map.parsed("at")?,
+        }))
     })
 }
 

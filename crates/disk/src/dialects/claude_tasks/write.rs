@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use flagpost_model::{
     TaskId,
     task::{
-        Claim, DEFAULT_LEASE, ImportBaseline, Note, Provenance, Question, StateName, Task,
+        Claim, DEFAULT_LEASE, ImportBaseline, Landing, Note, Provenance, Question, StateName, Task,
         TaskResult,
     },
 };
@@ -203,6 +203,14 @@ fn set_machine_state(metadata: &mut Map<String, Value>, task: &Task) {
     if !task.said.is_empty() {
         ours.insert("said".into(), Value::Object(import_baseline(&task.said)));
     }
+    let landing = task.landing.as_ref();
+    put(
+        &mut ours,
+        vec![
+            ("landed", some(&landing.and_then(Landing::landed))),
+            ("refused", some(&landing.and_then(Landing::refused))),
+        ],
+    );
     if !task.late.is_empty() {
         ours.insert("late".into(), task.late.iter().map(result).collect());
     }

@@ -15,13 +15,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::error::{WorktreeError, WorktreeResult};
+use super::{GitError, GitResult};
 
 /// Variables by which a parent git (a hook, an alias) points its children at its own repository.
 /// Whoever starts a program in a worktree removes them.
 pub const PARENT_VARIABLES: &[&str] = &[
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_COMMON_DIR",
+    "GIT_CONFIG",
     "GIT_DIR",
     "GIT_GRAFT_FILE",
     "GIT_IMPLICIT_WORK_TREE",
@@ -50,16 +51,16 @@ const COMPLAINT_WAIT: Duration = Duration::from_millis(500);
 
 /// What git answered.
 #[derive(Debug)]
-pub(super) struct GitOutput {
+pub struct GitOutput {
     status: ExitStatus,
     /// Standard output.
-    pub(super) out: Vec<u8>,
+    pub out: Vec<u8>,
     err: String,
 }
 
 impl GitOutput {
     /// The exit code; `None` when a signal ended git.
-    pub(super) fn code(&self) -> Option<i32> {
+    pub fn code(&self) -> Option<i32> {
         self.status.code()
     }
 
@@ -78,7 +79,7 @@ impl GitOutput {
 
 /// A call being put together.
 #[derive(Debug)]
-pub(super) struct Git {
+pub struct Git {
     command: Command,
     dir: PathBuf,
     call: String,
@@ -87,7 +88,7 @@ pub(super) struct Git {
 
 impl Git {
     /// Git, asked in `dir`.
-    pub(super) fn at(dir: &Path) -> Self {
+    pub fn at(dir: &Path) -> Self {
         let mut command = Command::new("git");
         for variable in PARENT_VARIABLES {
             command.env_remove(variable);
@@ -116,13 +117,15 @@ impl Git {
     }
 
     /// Sets configuration for this call, before any argument.
-    pub(super) fn config(mut self, setting: &str) -> Self {
+    #[must_use]
+    pub fn config(mut self, setting: &str) -> Self {
         self.command.args(["-c", setting]);
         self
     }
 
     /// Adds an argument.
-    pub(super) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
+    #[must_use]
+    pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
         if !self.call.is_empty() {
             self.call.push(' ');
         }
@@ -132,36 +135,38 @@ impl Git {
     }
 
     /// Adds arguments.
-    pub(super) fn args(self, args: &[&str]) -> Self {
+    #[must_use]
+    pub fn args(self, args: &[&str]) -> Self {
         args.iter().fold(self, |git, arg| git.arg(arg))
     }
 
     /// Gives git a little text on standard input.
-    pub(super) fn input(mut self, text: String) -> Self {
+    #[must_use]
+    pub fn input(mut self, text: String) -> Self {
         self.input = Some(text);
         self
     }
 
     /// Runs; whatever the exit code, the answer.
-    pub(super) fn ask(&mut self) -> WorktreeResult<GitOutput> {
+    pub fn ask(&mut self) -> GitResult<GitOutput> {
         self.converse()
             .map_err(|error| self.failed(format!("cannot be run: {error}")))
     }
 
     /// Runs; anything but success is an error.
-    pub(super) fn run(mut self) -> WorktreeResult<Vec<u8>> {
+    pub fn run(mut self) -> GitResult<Vec<u8>> {
         let answer = self.ask()?;
         self.require(answer)
     }
 
     /// As [`Git::run`], but waits for locks that other gits hold. Only for what may be done again.
-    pub(super) fn run_patiently(mut self) -> WorktreeResult<Vec<u8>> {
+    pub fn run_patiently(mut self) -> GitResult<Vec<u8>> {
         let answer = self.ask_patiently()?;
         self.require(answer)
     }
 
     /// As [`Git::ask`], but waits for locks that other gits hold.
-    pub(super) fn ask_patiently(&mut self) -> WorktreeResult<GitOutput> {
+    pub fn ask_patiently(&mut self) -> GitResult<GitOutput> {
         let deadline = Instant::now() + LOCK_WAIT;
         loop {
             let answer = self.ask()?;
@@ -173,11 +178,11 @@ impl Git {
     }
 
     /// The answer as an error of this call.
-    pub(super) fn refused(&self, answer: &GitOutput) -> WorktreeError {
+    pub fn refused(&self, answer: &GitOutput) -> GitError {
         self.failed(answer.complaint())
     }
 
-    fn require(&self, answer: GitOutput) -> WorktreeResult<Vec<u8>> {
+    fn require(&self, answer: GitOutput) -> GitResult<Vec<u8>> {
         if answer.status.success() {
             Ok(answer.out)
         } else {
@@ -185,8 +190,8 @@ impl Git {
         }
     }
 
-    fn failed(&self, message: String) -> WorktreeError {
-        WorktreeError::Git {
+    fn failed(&self, message: String) -> GitError {
+        GitError {
             call: self.call.clone(),
             dir: self.dir.clone(),
             message,

@@ -8,7 +8,7 @@ use std::fmt;
 use flagpost_model::{SessionId, TaskId};
 
 /// Under which all branches of tasks lie.
-pub(super) const PREFIX: &str = "flagpost";
+pub const PREFIX: &str = "flagpost";
 
 /// The branch that a task's work is committed to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -21,19 +21,29 @@ impl Branch {
         Self(format!("{}/{task}", folder(session)))
     }
 
+    /// A branch of a task that git names so, by its whole name or as `git branch` shows it.
+    pub fn named(name: &str) -> Self {
+        Self(short(name).to_owned())
+    }
+
     /// The name, as `git branch` shows it.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
+    /// Whether it is a task's; what a task's work lands on is none.
+    pub fn is_of_a_task(&self) -> bool {
+        self.0.split('/').next() == Some(PREFIX)
+    }
+
     /// The whole name, which no tag can be mistaken for.
-    pub(super) fn full(&self) -> String {
+    pub fn full(&self) -> String {
         format!("refs/heads/{}", self.0)
     }
 }
 
 /// A branch's name as `git branch` shows it, of the whole one.
-pub(super) fn short(full: &str) -> &str {
+pub fn short(full: &str) -> &str {
     full.strip_prefix("refs/heads/").unwrap_or(full)
 }
 
@@ -44,13 +54,13 @@ impl fmt::Display for Branch {
 }
 
 /// What a session's branches have in common.
-pub(super) fn folder(session: &SessionId) -> String {
+pub fn folder(session: &SessionId) -> String {
     format!("{PREFIX}/{}", component(session.as_str()))
 }
 
 /// An id as one part of a branch's name: git takes no `..`, no dot at the end and no `.lock`
 /// there. `%` is in no id, so nothing else is spelled like this.
-fn component(id: &str) -> String {
+pub fn component(id: &str) -> String {
     let mut name = String::with_capacity(id.len());
     for (at, c) in id.char_indices() {
         let rest = &id[at..];

@@ -1,0 +1,432 @@
+//! `land`: the work of passed tasks onto one branch.
+
+mod answers;
+mod terms;
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use flagpost_core::{
+    List, Repository,
+    answers::LandingAnswer,
+    landing::{
+        BranchState, LandingRefusal, LandingView, QueuedBranch, SessionLanding, Target,
+        may_have_branches, queue,
+    },
+    operations::Operation,
+    sessions::Sessions,
+};
+use flagpost_model::TaskId;
+use flagpost_run::{
+    RunContext,
+    events::{LandingLine, RunEvent},
+    landing::{Landing, LandingReport, LandingTerms, rehearse},
+};
+use signal_hook::{
+    consts::{SIGHUP, SIGINT, SIGTERM},
+    flag,
+};
+
+use super::{list::counted, run::is_ignored};
+use crate::{
+    context::Context,
+    error::usage_with,
+    output::{self, Answer, ask, say, stream},
+    progress::{self, short},
+    screen::Screen,
+    terminal::{line, title},
+};
+
+pub use answers::{LandedAnswer, LandingRehearsal, ToLand};
+pub use terms::{LandingOptions, resolve};
+
+/// Merge the work of passed tasks into one branch
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    flagpost land --check 'cargo test'\n  \
+    flagpost land --dry-run\n  \
+    flagpost land --status\n\n\
+    'flagpost run --worktrees' gives each task a branch. This command brings the branches of completed \
+    tasks onto the target branch, each after the tasks that it builds on. It merges in a tree of its own, \
+    runs the check there, and moves the target only to a commit that passed. Your working tree is moved \
+    along where it has no changes; else the last line says how to take the result.\n\n\
+    A branch that conflicts or fails the check goes back: its task is pending again, and the next run does \
+    it on top of the target, with the reason in the prompt. After two such tries the task asks you. \
+    Exit code 1 where something did not land.")]
+pub struct LandArgs {
+    /// Only the work of these tasks [default: all that passed]
+    ids: Vec<String>,
+    #[command(flatten)]
+    options: LandingOptions,
+    /// Keep the worktrees and branches of landed work
+    #[arg(long)]
+    keep: bool,
+    /// Say what would land, and with which conflicts; change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Show what waits, what is being checked, and what was refused and why
+    #[arg(long, conflicts_with_all = ["dry_run", "ids", "keep"])]
+    status: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+}
+
+impl LandArgs {
+    /// What it asks for.
+    pub fn operation(&self) -> Operation {
+        match self.status || self.dry_run {
+            true => Operation::LandingShow,
+            false => Operation::LandingStart,
+        }
+    }
+}
+
+/// Lands.
+pub fn run(context: &Context, args: &LandArgs) -> anyhow::Result<Answer> {
+    let Some(repository) = context.repository()? else {
+        return Err(flagpost_core::Error::NoRepository {
+            dir: context.dir.clone(),
+        }
+        .into());
+    };
+    let onto = args.options.onto();
+    let list = match args.status || args.dry_run {
+        true => context.list()?,
+        false => context.list_to_change()?,
+    };
+    let view = LandingView::of(&repository, &list, onto)?;
+    if args.status {
+        return Ok(status(context, &view));
+    }
+    let only = wanted(&list, &view, &args.ids)?;
+    if args.dry_run {
+        return rehearsal(&repository, view);
+    }
+    let terms = LandingTerms {
+        keep: args.keep,
+        only,
+        ..resolve(context, &args.options)?
+    };
+    if !args.yes {
+        confirm(context, &view, &terms)?;
+    }
+    let report = watched(context, &repository, &list, &terms)?;
+    Ok(answer(context, &report, &terms))
+}
+
+/// The tasks that are named, each with something to land.
+fn wanted(list: &List<'_>, view: &LandingView, named: &[String]) -> anyhow::Result<Vec<TaskId>> {
+    let mut wanted = Vec::new();
+    for given in named {
+        let task = list.resolve(given)?;
+        let found = view.branches().find(|(it, _)| it.task == task);
+        let why = match found.map(|(it, _)| &it.state) {
+            Some(BranchState::Queued | BranchState::Staged) => {
+                wanted.push(task);
+                continue;
+            }
+            Some(BranchState::Waits { on }) => format!("it builds on {}", ids(on)),
+            Some(BranchState::Refused(_)) => "it is done again first".to_owned(),
+            None => format!(
+                "no branch of it holds commits that {} lacks, or it has not passed",
+                view.queue.target.branch
+            ),
+        };
+        return Err(flagpost_core::Error::from(LandingRefusal::NothingToLand { task, why }).into());
+    }
+    Ok(wanted)
+}
+
+/// Asks a person.
+fn confirm(context: &Context, view: &LandingView, terms: &LandingTerms) -> anyhow::Result<()> {
+    let ready: Vec<&QueuedBranch> = view.queue.ready().collect();
+    let is_wanted = |it: &&&QueuedBranch| terms.only.is_empty() || terms.only.contains(&it.task);
+    let count = ready.iter().filter(is_wanted).count();
+    if count == 0 && view.queue.staged.is_none() {
+        return Ok(());
+    }
+    let screen = Screen::of(context);
+    say(table(screen, view).trim_end());
+    let check = match &terms.check {
+        Some(check) => format!("checked by '{check}'"),
+        None => "without a check".to_owned(),
+    };
+    let (branches, onto) = (
+        counted(count, "branch", "branches"),
+        &view.queue.target.branch,
+    );
+    match ask(&format!("land {branches} on {onto}, {check}?"))? {
+        Some(true) => Ok(()),
+        Some(false) => Err(usage("nothing was landed")),
+        None => Err(usage_with(
+            "nobody is there to confirm; --dry-run shows what would land",
+            "the verb's --help tells how to answer beforehand",
+        )),
+    }
+}
+
+/// How this command should have been typed.
+fn usage(text: impl Into<String>) -> anyhow::Error {
+    usage_with(text, "flagpost land --help shows how")
+}
+
+/// Lands, before the eyes of whoever asked for it.
+fn watched(
+    context: &Context,
+    repository: &Repository,
+    list: &List<'_>,
+    terms: &LandingTerms,
+) -> anyhow::Result<LandingReport> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        if !is_ignored(signal) {
+            flag::register(signal, Arc::clone(&stop))?;
+        }
+    }
+    let actor = context.actor()?;
+    let mut cursor = 0;
+    let mut tell = |event: RunEvent| {
+        cursor += 1;
+        if context.globals.json {
+            let at = context.home.now();
+            // Whoever closed the stream does not stop the landing.
+            let _: std::io::Result<_> = stream(&LandingLine {
+                cursor,
+                at,
+                event: &event,
+            });
+        } else if !context.globals.quiet {
+            progress::words(&event).iter().for_each(|line| say(line));
+        }
+        Ok(())
+    };
+    let stage = RunContext {
+        home: &context.home,
+        settings: &context.settings,
+        repository,
+        list,
+    };
+    let landing = Landing::begin(stage, &actor, terms, &stop, &mut tell)?;
+    let report = landing.land();
+    if stop.load(Ordering::Relaxed) && report.is_ok() {
+        output::say("the landing was over when it was to end");
+    }
+    Ok(report?)
+}
+
+fn answer(context: &Context, report: &LandingReport, terms: &LandingTerms) -> Answer {
+    let onto = &report.onto;
+    let mut text = match report.landed.len() {
+        0 => format!("nothing landed on {}\n", line(onto)),
+        n => format!(
+            "landed {} on {} ({}){}\n",
+            counted(n, "task", "tasks"),
+            line(onto),
+            short(&report.commit),
+            match terms.check {
+                Some(_) => "",
+                None => "; nothing was checked",
+            }
+        ),
+    };
+    if !report.refused.is_empty() {
+        text += &format!(
+            "refused {}: 'flagpost run --worktrees' does the work again; 'flagpost land --status' tells why\n",
+            ids(&report.refused)
+        );
+    }
+    for (task, why) in &report.left {
+        text += &format!("not landed {task}: {}\n", line(why));
+    }
+    if !report.waits.is_empty() {
+        text += &format!(
+            "waiting {}: they build on work that did not land\n",
+            ids(&report.waits)
+        );
+    }
+    if let Some(take) = &report.take {
+        text += &format!("passed, and not taken into your working tree: {take}\n");
+    }
+    let is_whole = report.refused.is_empty()
+        && report.left.is_empty()
+        && report.waits.is_empty()
+        && report.take.is_none();
+    let mut answer = Answer::of(&LandedAnswer::from(report))
+        .text(Screen::of(context).wrapped(&text))
+        .ids(&report.landed);
+    answer.code = u8::from(!is_whole);
+    answer
+}
+
+fn status(context: &Context, view: &LandingView) -> Answer {
+    let screen = Screen::of(context);
+    let mut text = String::new();
+    if let Some(doing) = &view.activity {
+        let (step, tasks) = (doing.step, ids(&doing.tasks));
+        text += &format!("{step} {tasks} since {}\n", screen.time(doing.since));
+    }
+    text += &match view.queue.branches.is_empty() {
+        true => format!(
+            "nothing is to land on {}\n",
+            line(&view.queue.target.branch)
+        ),
+        false => table(screen, view),
+    };
+    for (branch, _) in view.branches() {
+        if let BranchState::Refused(refused) = &branch.state {
+            let first = refused.why.lines().next().unwrap_or_default();
+            text += &format!("{}: {}\n", branch.task, line(first));
+        }
+    }
+    if view.queue.staged.is_some() {
+        text += "a tested commit waits for a working tree: 'flagpost land' takes it where it has no changes\n";
+    }
+    for it in &view.landed {
+        let detail = |key: &str| it.entry.detail.get(key).and_then(|it| it.as_str());
+        let task = it
+            .entry
+            .task
+            .as_ref()
+            .map(TaskId::as_str)
+            .unwrap_or_default();
+        text += &format!(
+            "landed {task} on {} ({}) {}\n",
+            line(detail("onto").unwrap_or_default()),
+            short(detail("commit").unwrap_or_default()),
+            screen.time(it.at)
+        );
+    }
+    Answer::of(&LandingAnswer::from(view))
+        .text(text)
+        .ids(view.branches().map(|(it, _)| &it.task))
+}
+
+/// The same of the work of one session.
+pub fn of_session(screen: Screen, landing: &SessionLanding) -> String {
+    let mut text = String::new();
+    if landing.branches().next().is_some() {
+        text += &format!("\n{}", rows(screen, landing.branches()));
+    }
+    for (task, landed) in &landing.landed {
+        let (onto, commit) = (line(&landed.onto), short(&landed.commit));
+        text += &format!(
+            "  landed {task} on {onto} ({commit}) {}\n",
+            screen.time(landed.at)
+        );
+    }
+    text
+}
+
+/// The branches of a list that are to land, and those that did not, in a line; none where there are none.
+pub fn waiting(context: &Context, list: &List<'_>) -> anyhow::Result<Option<(String, ToLand)>> {
+    let Some(repository) = context.repository()?.filter(may_have_branches) else {
+        return Ok(None);
+    };
+    // Where nothing says where to land, nothing waits for it.
+    let Ok(target) = Target::of(&repository, None) else {
+        return Ok(None);
+    };
+    let sessions = Sessions::of(&context.home, &repository);
+    let Ok(queue) = queue(&sessions, &repository, list, target) else {
+        return Ok(None);
+    };
+    let count =
+        |is: fn(&BranchState) -> bool| queue.branches.iter().filter(|it| is(&it.state)).count();
+    let shown = ToLand {
+        onto: queue.target.branch.clone(),
+        ready: count(|it| *it == BranchState::Queued),
+        waits: count(|it| matches!(it, BranchState::Waits { .. })),
+        refused: count(|it| matches!(it, BranchState::Refused(_))),
+        staged: queue.staged.is_some(),
+    };
+    let parts = [
+        (shown.ready, "to land"),
+        (shown.waits, "behind others"),
+        (shown.refused, "refused"),
+    ];
+    let parts = parts.iter().filter(|(n, _)| *n > 0);
+    let mut parts: Vec<String> = parts.map(|(n, what)| format!("{n} {what}")).collect();
+    if shown.staged {
+        parts.push("a tested commit waits for your working tree".to_owned());
+    }
+    if parts.is_empty() {
+        return Ok(None);
+    }
+    let text = format!("{}: {}; flagpost land", line(&shown.onto), parts.join(", "));
+    Ok(Some((text, shown)))
+}
+
+fn table(screen: Screen, view: &LandingView) -> String {
+    rows(screen, view.branches())
+}
+
+fn rows<'q>(screen: Screen, branches: impl Iterator<Item = (&'q QueuedBranch, u64)>) -> String {
+    let rows = branches.map(|(it, ahead)| {
+        let state = match &it.state {
+            BranchState::Queued => "queued".to_owned(),
+            BranchState::Waits { on } => format!("waits for {}", ids(on)),
+            BranchState::Refused(refused) => format!("refused {}×", refused.times.max(1)),
+            BranchState::Staged => "passed".to_owned(),
+        };
+        vec![
+            it.task.to_string(),
+            state,
+            ahead.to_string(),
+            title(&it.subject),
+            it.branch.to_string(),
+        ]
+    });
+    screen.fitted(
+        &["ID", "LANDING", "AHEAD", "SUBJECT", "BRANCH"],
+        rows.collect(),
+        &[4],
+    )
+}
+
+fn rehearsal(repository: &Repository, view: LandingView) -> anyhow::Result<Answer> {
+    let rehearsed = rehearse(&repository.top, &view.queue)?;
+    let onto = &view.queue.target.branch;
+    let mut text = match rehearsed.is_empty() {
+        true => format!("nothing would land on {}\n", line(onto)),
+        false => format!("would land on {}:\n", line(onto)),
+    };
+    for it in &rehearsed {
+        let conflicts = match it.conflicts.is_empty() {
+            true => String::new(),
+            false => format!("; conflicts in {}", it.conflicts),
+        };
+        text += &line(&format!(
+            "  {} {} ({}{conflicts})",
+            it.branch.task,
+            it.branch.subject,
+            counted(
+                usize::try_from(it.ahead).unwrap_or(usize::MAX),
+                "commit",
+                "commits"
+            ),
+        ));
+        text.push('\n');
+    }
+    for (branch, _) in view.branches() {
+        if let BranchState::Waits { on } = &branch.state {
+            text += &line(&format!(
+                "  {} {} waits for {}",
+                branch.task,
+                branch.subject,
+                ids(on)
+            ));
+            text.push('\n');
+        }
+    }
+    Ok(Answer::of(&LandingRehearsal::from((&view, &rehearsed[..])))
+        .text(text)
+        .ids(rehearsed.iter().map(|it| &it.branch.task)))
+}
+
+fn ids(tasks: &[TaskId]) -> String {
+    let ids: Vec<&str> = tasks.iter().map(TaskId::as_str).collect();
+    ids.join(", ")
+}

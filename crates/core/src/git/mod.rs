@@ -1,0 +1,67 @@
+//! The `git` program, as the rooms that need a repository ask it.
+//!
+//! Owns how git is called, the names of the tasks' branches, and the plain questions about refs and
+//! commits. What is done with the answers belongs to whoever asks. It must never pass `--force`.
+
+pub mod branch;
+mod call;
+
+use std::path::{Path, PathBuf};
+
+pub use branch::Branch;
+pub use call::{Git, GitOutput, PARENT_VARIABLES};
+
+/// A result of this subject.
+pub type GitResult<T, E = GitError> = std::result::Result<T, E>;
+
+/// `git` failed.
+#[derive(Debug, thiserror::Error)]
+#[error("git {call} in {}: {message}", dir.display())]
+pub struct GitError {
+    /// What it was asked.
+    pub call: String,
+    /// Where.
+    pub dir: PathBuf,
+    /// What it said.
+    pub message: String,
+}
+
+/// The commit that a name stands for in `dir`; none where there is no such name.
+pub fn commit(dir: &Path, name: &str) -> GitResult<Option<String>> {
+    let mut git = Git::at(dir)
+        .args(&["rev-parse", "--verify", "--quiet"])
+        .arg(format!("{name}^{{commit}}"));
+    let answer = git.ask()?;
+    match answer.code() {
+        Some(0) => Ok(Some(text(&answer.out))),
+        Some(1) => Ok(None),
+        _ => Err(git.refused(&answer)),
+    }
+}
+
+/// Whether there is a branch, tag or remote branch of this whole name.
+pub fn exists(dir: &Path, full: &str) -> GitResult<bool> {
+    let mut git = Git::at(dir).args(&["show-ref", "--verify", "--quiet", full]);
+    let answer = git.ask()?;
+    match answer.code() {
+        Some(0) => Ok(true),
+        Some(1) => Ok(false),
+        _ => Err(git.refused(&answer)),
+    }
+}
+
+/// Whether `commit` is `of` or an ancestor of it.
+pub fn is_ancestor(dir: &Path, commit: &str, of: &str) -> GitResult<bool> {
+    let mut git = Git::at(dir).args(&["merge-base", "--is-ancestor", commit, of]);
+    let answer = git.ask()?;
+    match answer.code() {
+        Some(0) => Ok(true),
+        Some(1) => Ok(false),
+        _ => Err(git.refused(&answer)),
+    }
+}
+
+/// What git answered, without the white space around it.
+pub fn text(out: &[u8]) -> String {
+    String::from_utf8_lossy(out).trim().to_owned()
+}

@@ -1,0 +1,146 @@
+//! The outcome of a landing, as the task and the history keep it.
+//!
+//! Owns that an outcome and its line are one change. Git knows first: a landing that dies between the
+//! move of the target and this record is recalled from git's tags by the next one.
+
+use flagpost_model::{
+    TaskId, WorkerId,
+    task::{Act, Landed, Landing, LandingVerdict, Task, TaskEvent, transition},
+};
+use jiff::SignedDuration;
+
+use super::{Target, queue::BranchOwners, refs::BranchRefs};
+use crate::{
+    error::Result,
+    git::{self, Branch, Git},
+    history::Kind,
+    list::List,
+    relay::Fleet,
+    repository::Repository,
+    reservations::ReservationSelector,
+    sessions::Sessions,
+};
+
+/// How long the tag of landed work is kept.
+const KEPT_FOR: SignedDuration = SignedDuration::from_hours(30 * 24);
+
+/// A task whose work is on the target.
+#[derive(Debug, Clone)]
+pub struct LandedTask {
+    /// Which.
+    pub task: TaskId,
+    /// Its branch.
+    pub branch: Branch,
+    /// What the task keeps of it.
+    pub landed: Landed,
+}
+
+/// Records that the work of these tasks is on the target, and gives back what their workers had reserved
+/// for them. A task that somebody opened again meanwhile keeps its state: its work has landed all the same.
+pub fn record_landed(list: &List<'_>, actor: &WorkerId, landed: &[LandedTask]) -> Result<()> {
+    let mut change = list.change(actor)?;
+    let act = Act {
+        actor: actor.clone(),
+        token: None,
+        at: change.at(),
+    };
+    let mut owners = Vec::new();
+    for it in landed {
+        let task = change.task(&it.task)?;
+        let Ok(after) = transition(task, &act, TaskEvent::Land(it.landed.clone())) else {
+            continue;
+        };
+        *task = after;
+        owners.extend(task.owner.clone().map(|owner| (owner, it.task.clone())));
+        let entry = change.note(Kind::TaskLanded, &it.task);
+        for (key, value) in [
+            ("branch", it.branch.as_str()),
+            ("commit", &it.landed.commit),
+            ("onto", &it.landed.onto),
+        ] {
+            entry.detail.insert(key.to_owned(), value.into());
+        }
+    }
+    change.commit()?;
+    let fleet = Fleet::of(list.home, &list.repository()?);
+    for (owner, task) in owners {
+        if let Ok(worker) = owner.parse::<WorkerId>() {
+            let which = ReservationSelector::Task(task.to_string());
+            fleet.reservations().release(&worker, &which)?;
+        }
+    }
+    Ok(())
+}
+
+/// Sends a task's work back: it is done again, or asks a person where that was tried often enough.
+pub fn refuse(
+    list: &List<'_>,
+    actor: &WorkerId,
+    id: &TaskId,
+    verdict: LandingVerdict,
+) -> Result<Task> {
+    let mut change = list.change(actor)?;
+    let act = Act {
+        actor: actor.clone(),
+        token: None,
+        at: change.at(),
+    };
+    let task = change.task(id)?;
+    let onto = verdict.onto.clone();
+    *task = transition(task, &act, TaskEvent::Refuse(verdict))?;
+    let entry = change.note(Kind::TaskRefused, id);
+    entry.detail.insert("onto".to_owned(), onto.into());
+    crate::tasks::finish(change, id)
+}
+
+/// Records what git says has landed and no task says: a landing died before its record. Tags older than
+/// thirty days go; their work is on the target for good.
+pub fn recall(
+    sessions: &Sessions<'_>,
+    repository: &Repository,
+    list: &List<'_>,
+    (actor, target): (&WorkerId, &Target),
+) -> Result<Vec<TaskId>> {
+    let top = &repository.top;
+    let refs = BranchRefs::of(top, target)?;
+    if refs.tags.is_empty() {
+        return Ok(Vec::new());
+    }
+    let outlines = list.load()?.outlines;
+    let owners = BranchOwners::of(sessions, repository, list, &outlines)?;
+    let ends = list.home.now().as_second() - KEPT_FOR.as_secs();
+    let (mut missed, mut old) = (Vec::new(), Vec::new());
+    for (name, tag) in refs.tags.iter().filter(|(_, it)| it.onto == target.branch) {
+        let Some(owner) = owners.find(name) else {
+            continue;
+        };
+        let task = list.task(&owner.task.id)?.task;
+        let known = task.landing.as_ref().and_then(Landing::landed);
+        if known.is_some_and(|it| it.tip == tag.tip) {
+            old.extend((tag.at < ends).then_some(name));
+            continue;
+        }
+        let is_over = task
+            .not_landed()
+            .is_some_and(|it| it.at.as_second() > tag.at);
+        if is_over || !git::is_ancestor(top, &tag.commit, &target.tip)? {
+            continue;
+        }
+        missed.push(LandedTask {
+            task: task.id,
+            branch: tag.branch.clone(),
+            landed: tag.outcome(),
+        });
+    }
+    if !missed.is_empty() {
+        record_landed(list, actor, &missed)?;
+    }
+    if !old.is_empty() {
+        let deletes = old.iter().map(|name| format!("delete {name}\n"));
+        Git::at(top)
+            .args(&["update-ref", "--stdin"])
+            .input(deletes.collect())
+            .run_patiently()?;
+    }
+    Ok(missed.into_iter().map(|it| it.task).collect())
+}

@@ -1,0 +1,379 @@
+//! What is to land, and in which order.
+//!
+//! Owns the rule: the completed tasks whose branch holds commits that the target lacks, each after the
+//! tasks that it builds on, and else in the order in which they passed. A task that builds on work which
+//! is being done again waits for it, since its branch holds that work.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    path::Path,
+};
+
+use flagpost_model::{
+    ListRef, SessionId, TaskId,
+    plan::Graph,
+    task::{NotLanded, Outline, State},
+};
+
+use super::{
+    Target,
+    refs::{BranchRefs, landed_ref},
+};
+use crate::{
+    error::Result,
+    git::{self, Branch, Git, branch},
+    list::List,
+    repository::Repository,
+    sessions::Sessions,
+};
+
+/// What is to land.
+#[derive(Debug)]
+pub struct LandingQueue {
+    /// Where.
+    pub target: Target,
+    /// A tested commit that waits to be taken into the target.
+    pub staged: Option<String>,
+    /// The branches, those that can land first.
+    pub branches: Vec<QueuedBranch>,
+}
+
+/// A task's branch with work that is not on the target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueuedBranch {
+    /// Whose.
+    pub task: TaskId,
+    /// The task's one line.
+    pub subject: String,
+    /// The branch.
+    pub branch: Branch,
+    /// The session in which it was begun; none where that session's files are gone.
+    pub session: Option<SessionId>,
+    /// The commit that it stands on.
+    pub tip: String,
+    /// The tasks of the queue that it builds on.
+    pub builds_on: BTreeSet<TaskId>,
+    /// Where it stands.
+    pub state: BranchState,
+}
+
+/// Where a branch stands on its way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BranchState {
+    /// It can land.
+    Queued,
+    /// It builds on these, whose work is being done again.
+    Waits {
+        /// Which tasks.
+        on: Vec<TaskId>,
+    },
+    /// It did not land, and its task is done again or asks.
+    Refused(NotLanded),
+    /// It passed its check, and waits to be taken into the target.
+    Staged,
+}
+
+impl LandingQueue {
+    /// What can land now, in order.
+    pub fn ready(&self) -> impl Iterator<Item = &QueuedBranch> {
+        let ready = |it: &&QueuedBranch| it.state == BranchState::Queued;
+        self.branches.iter().filter(ready)
+    }
+
+    /// How many commits of a branch the target lacks.
+    pub fn ahead(&self, top: &Path, of: &QueuedBranch) -> Result<u64> {
+        let counted = Git::at(top)
+            .args(&["rev-list", "--count"])
+            .arg(format!("{}..{}", self.target.tip, of.tip))
+            .run()?;
+        Ok(git::text(&counted).parse().unwrap_or_default())
+    }
+}
+
+/// What of a list is to land on a target.
+pub fn queue(
+    sessions: &Sessions<'_>,
+    repository: &Repository,
+    list: &List<'_>,
+    target: Target,
+) -> Result<LandingQueue> {
+    list.must_be_files("its rows have no place for what lands")?;
+    let top = &repository.top;
+    let refs = BranchRefs::of(top, &target)?;
+    let mut branches = Vec::new();
+    if !refs.tips.is_empty() {
+        let outlines = list.load()?.outlines;
+        let owners = BranchOwners::of(sessions, repository, list, &outlines)?;
+        let unmerged = unmerged(top, &target)?;
+        let mut newest: BTreeMap<&TaskId, (usize, QueuedBranch)> = BTreeMap::new();
+        for (name, tip) in refs
+            .tips
+            .iter()
+            .filter(|(name, _)| unmerged.contains(*name))
+        {
+            let Some(owner) = owners.find(name) else {
+                continue;
+            };
+            let outline = owner.task;
+            let found = QueuedBranch {
+                task: outline.id.clone(),
+                subject: outline.subject.clone(),
+                branch: Branch::named(name),
+                session: owner.session,
+                tip: tip.clone(),
+                builds_on: BTreeSet::new(),
+                state: BranchState::Queued,
+            };
+            let is_newer = newest
+                .get(&outline.id)
+                .is_none_or(|(age, _)| owner.age > *age);
+            if is_newer {
+                newest.insert(&outline.id, (owner.age, found));
+            }
+        }
+        let found = newest.into_values().map(|(_, it)| it);
+        branches = judged(list, top, &refs, &target, found.collect())?;
+        in_order(&outlines, &mut branches);
+    }
+    Ok(LandingQueue {
+        target,
+        staged: refs.staged,
+        branches,
+    })
+}
+
+/// The branches with their states, less those whose work is on the target already or is not done yet.
+fn judged(
+    list: &List<'_>,
+    top: &Path,
+    refs: &BranchRefs,
+    target: &Target,
+    found: Vec<QueuedBranch>,
+) -> Result<Vec<QueuedBranch>> {
+    let mut branches = Vec::new();
+    for mut it in found {
+        let tag = refs.tags.get(&landed_ref(&it.branch));
+        let tag = tag.filter(|tag| tag.tip == it.tip);
+        let holds = |by: &str| -> Result<bool> {
+            Ok(match tag {
+                Some(tag) => git::is_ancestor(top, &tag.commit, by)?,
+                None => false,
+            })
+        };
+        if holds(&target.tip)? {
+            continue;
+        }
+        if let Some(staged) = &refs.staged
+            && (holds(staged)? || git::is_ancestor(top, &it.tip, staged)?)
+        {
+            it.state = BranchState::Staged;
+        } else {
+            let task = list.task(&it.task)?.task;
+            it.state = match (task.state.clone(), task.not_landed()) {
+                (State::Completed, _) => BranchState::Queued,
+                (_, Some(refused)) => BranchState::Refused(refused.clone()),
+                // It is being done for the first time.
+                (_, None) => continue,
+            };
+        }
+        branches.push(it);
+    }
+    Ok(branches)
+}
+
+/// Puts each behind what it builds on, and says of those that build on refused work that they wait.
+fn in_order(outlines: &[Outline], branches: &mut Vec<QueuedBranch>) {
+    let graph = Graph::new(outlines);
+    let refused: BTreeSet<TaskId> = branches
+        .iter()
+        .filter(|it| matches!(it.state, BranchState::Refused(_)))
+        .map(|it| it.task.clone())
+        .collect();
+    let all: BTreeSet<TaskId> = branches.iter().map(|it| it.task.clone()).collect();
+    for it in branches.iter_mut() {
+        let builds_on = all_blockers(&graph, &it.task);
+        let on: Vec<TaskId> = builds_on.intersection(&refused).cloned().collect();
+        if it.state == BranchState::Queued && !on.is_empty() {
+            it.state = BranchState::Waits { on };
+        }
+        it.builds_on = builds_on.intersection(&all).cloned().collect();
+    }
+    let passed = |id: &TaskId| graph.get(id).and_then(|it| it.ended_at);
+    let mut left = std::mem::take(branches);
+    left.sort_by_key(|it| (passed(&it.task), it.task.clone()));
+    let mut placed: BTreeSet<TaskId> = BTreeSet::new();
+    while !left.is_empty() {
+        let is_free = |it: &QueuedBranch| it.builds_on.is_subset(&placed);
+        // A circle of dependencies has no first; its oldest goes first.
+        let at = left.iter().position(is_free).unwrap_or_default();
+        let next = left.remove(at);
+        placed.insert(next.task.clone());
+        branches.push(next);
+    }
+    branches.sort_by_key(|it| it.state != BranchState::Queued);
+}
+
+/// Everything that a task builds on.
+fn all_blockers(graph: &Graph<'_>, task: &TaskId) -> BTreeSet<TaskId> {
+    let mut found = BTreeSet::new();
+    let mut open = vec![task.clone()];
+    while let Some(id) = open.pop() {
+        for blocker in graph.blockers(&id) {
+            if blocker.id != *task && found.insert(blocker.id.clone()) {
+                open.push(blocker.id.clone());
+            }
+        }
+    }
+    found
+}
+
+/// The tasks' branches that hold commits which the target lacks, by their whole names.
+fn unmerged(top: &Path, target: &Target) -> Result<BTreeSet<String>> {
+    let out = Git::at(top)
+        .args(&["for-each-ref", "--format=%(refname)"])
+        .arg(format!("--no-merged={}", target.tip))
+        .arg("refs/heads/flagpost")
+        .run()?;
+    Ok(String::from_utf8_lossy(&out)
+        .lines()
+        .map(str::to_owned)
+        .collect())
+}
+
+/// Which task of a list a branch or its tag belongs to.
+pub(super) struct BranchOwners<'o> {
+    /// How old each session is, the newest highest, and whose list it ran; by its name in a branch.
+    sessions: HashMap<String, (usize, Option<ListRef>, SessionId)>,
+    tasks: HashMap<String, &'o Outline>,
+    list: ListRef,
+    is_default: bool,
+}
+
+/// The task of a branch.
+pub(super) struct BranchOwner<'o> {
+    pub(super) task: &'o Outline,
+    age: usize,
+    session: Option<SessionId>,
+}
+
+impl<'o> BranchOwners<'o> {
+    pub(super) fn of(
+        sessions: &Sessions<'_>,
+        repository: &Repository,
+        list: &List<'_>,
+        outlines: &'o [Outline],
+    ) -> Result<Self> {
+        let ended = sessions.ended()?.into_iter();
+        let ended = ended.map(|it| (it.lock.session.unwrap_or(it.id), it.lock.list));
+        let live = sessions.status()?;
+        let live = live.and_then(|(_, lock)| Some((lock.session?, lock.list)));
+        let all = ended.chain(live).enumerate();
+        let tasks = outlines.iter();
+        Ok(Self {
+            sessions: all
+                .map(|(age, (id, list))| (branch::component(id.as_str()), (age + 1, list, id)))
+                .collect(),
+            tasks: tasks
+                .map(|it| (branch::component(it.id.as_str()), it))
+                .collect(),
+            is_default: list.id().as_str() == repository.name.as_str(),
+            list: list.id().clone(),
+        })
+    }
+
+    /// The task that a name belongs to, `…/{session}/{task}`.
+    pub(super) fn find(&self, name: &str) -> Option<BranchOwner<'o>> {
+        let mut parts = name.rsplit('/');
+        let (task, session) = (parts.next()?, parts.next()?);
+        let task = *self.tasks.get(task)?;
+        let (age, session) = match self.sessions.get(session) {
+            Some((age, list, id)) => {
+                let is_ours = list.as_ref().map_or(self.is_default, |it| *it == self.list);
+                is_ours.then(|| (*age, Some(id.clone())))?
+            }
+            // The files of that session are gone: the repository's own list is the likely one.
+            None => self.is_default.then_some((0, None))?,
+        };
+        Some(BranchOwner { task, age, session })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flagpost_model::task::Task;
+
+    fn outline(id: &str, waits_for: &[&str], ended: i64) -> Outline {
+        let mut task = Task::new(id.parse().unwrap(), format!("Task {id}"));
+        task.blocked_by = waits_for.iter().map(|it| it.parse().unwrap()).collect();
+        task.state = State::Completed;
+        let mut outline = Outline::from(&task);
+        outline.ended_at = Some(jiff::Timestamp::from_second(ended).unwrap());
+        outline
+    }
+
+    fn branch(id: &str, state: BranchState) -> QueuedBranch {
+        let task: TaskId = id.parse().unwrap();
+        QueuedBranch {
+            branch: Branch::new(&"s".parse().unwrap(), &task),
+            task,
+            subject: String::new(),
+            session: None,
+            tip: String::new(),
+            builds_on: BTreeSet::new(),
+            state,
+        }
+    }
+
+    fn refused() -> BranchState {
+        BranchState::Refused(NotLanded {
+            times: 1,
+            why: String::new(),
+            onto: "main".to_owned(),
+            at: jiff::Timestamp::UNIX_EPOCH,
+        })
+    }
+
+    fn order(outlines: &[Outline], mut branches: Vec<QueuedBranch>) -> Vec<(String, bool)> {
+        in_order(outlines, &mut branches);
+        let state = |it: &QueuedBranch| it.state == BranchState::Queued;
+        branches
+            .iter()
+            .map(|it| (it.task.to_string(), state(it)))
+            .collect()
+    }
+
+    #[test]
+    fn each_lands_after_what_it_builds_on_and_else_as_they_passed() {
+        let outlines = [
+            outline("1", &["3"], 10),
+            outline("2", &[], 30),
+            outline("3", &[], 20),
+        ];
+        let all = ["1", "2", "3"]
+            .map(|id| branch(id, BranchState::Queued))
+            .to_vec();
+        let expected = [("3", true), ("1", true), ("2", true)];
+        let expected = expected.map(|(id, is)| (id.to_owned(), is));
+        assert_eq!(order(&outlines, all), expected);
+    }
+
+    #[test]
+    fn what_builds_on_refused_work_waits_also_behind_others_and_the_rest_does_not() {
+        let outlines = [
+            outline("1", &[], 1),
+            outline("2", &["1"], 2),
+            outline("3", &["2"], 3),
+            outline("4", &[], 4),
+        ];
+        // Task 2 has no branch of its own.
+        let all = vec![
+            branch("1", refused()),
+            branch("3", BranchState::Queued),
+            branch("4", BranchState::Queued),
+        ];
+        let expected = [("4", true), ("1", false), ("3", false)];
+        let expected = expected.map(|(id, is)| (id.to_owned(), is));
+        assert_eq!(order(&outlines, all), expected);
+    }
+}

@@ -1,0 +1,161 @@
+//! The names in git that landing keeps.
+//!
+//! Owns `refs/flagpost/landed/{session}/{task}`, an annotated tag of the commit that a task's branch had
+//! when its work landed, and `refs/flagpost/staged/{target}`, a commit that passed its check and waits for
+//! a working tree. A tag's message says which commit of the target brought the work. It is made in one
+//! transaction with the move of the target, so that a crash leaves both or neither.
+
+use std::{collections::BTreeMap, path::Path};
+
+use flagpost_model::task::Landed;
+use jiff::Timestamp;
+
+use super::Target;
+use crate::git::{Branch, Git, GitResult, branch, text};
+
+/// Below which the tags lie.
+const LANDED: &str = "refs/flagpost/landed";
+/// Below which tested commits wait.
+const STAGED: &str = "refs/flagpost/staged";
+
+/// The name of the tag of a task's branch.
+pub fn landed_ref(branch: &Branch) -> String {
+    let rest = branch.as_str().split_once('/').map_or("", |(_, rest)| rest);
+    format!("{LANDED}/{rest}")
+}
+
+/// The name of what waits to be taken into a target.
+pub fn staged_ref(target: &str) -> String {
+    format!("{STAGED}/{target}")
+}
+
+/// A tag.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LandedTag {
+    /// The task's branch.
+    pub branch: Branch,
+    /// The commit of the task's branch that landed.
+    pub tip: String,
+    /// The commit of the target that brought it.
+    pub commit: String,
+    /// The target.
+    pub onto: String,
+    /// When, in seconds since 1970.
+    pub at: i64,
+}
+
+impl LandedTag {
+    /// What a task keeps of it.
+    pub fn outcome(&self) -> Landed {
+        Landed {
+            commit: self.commit.clone(),
+            onto: self.onto.clone(),
+            tip: self.tip.clone(),
+            at: Timestamp::from_second(self.at).unwrap_or_default(),
+        }
+    }
+
+    /// Makes the tag's object; its name.
+    pub fn write(&self, top: &Path) -> GitResult<String> {
+        let Self {
+            branch,
+            tip,
+            commit,
+            onto,
+            at,
+        } = self;
+        let made = Git::at(top)
+            .args(&["mktag", "--no-strict"])
+            .input(format!(
+                "object {tip}\ntype commit\ntag {branch}\ntagger Flagpost <flagpost@localhost> {at} +0000\n\n\
+                 {commit} {onto}\n"
+            ))
+            .run()?;
+        Ok(text(&made))
+    }
+}
+
+/// What git says of the tasks' branches, in one question.
+#[derive(Debug, Default)]
+pub(super) struct BranchRefs {
+    /// The tip of each branch of a task, by its whole name.
+    pub(super) tips: BTreeMap<String, String>,
+    /// The tag of each that landed, by the tag's whole name.
+    pub(super) tags: BTreeMap<String, LandedTag>,
+    /// What waits to be taken into the target.
+    pub(super) staged: Option<String>,
+}
+
+impl BranchRefs {
+    pub(super) fn of(top: &Path, target: &Target) -> GitResult<Self> {
+        let out = Git::at(top)
+            .args(&["for-each-ref"])
+            .arg("--format=%(objectname) %(refname) %(*objectname) %(taggerdate:unix) %(contents:subject)")
+            .args(&["refs/heads/flagpost", LANDED])
+            .arg(staged_ref(&target.branch))
+            .run()?;
+        let mut refs = Self::default();
+        for line in String::from_utf8_lossy(&out).lines() {
+            refs.add(line, target);
+        }
+        Ok(refs)
+    }
+
+    fn add(&mut self, line: &str, target: &Target) {
+        let mut words = line.splitn(3, ' ');
+        let (Some(object), Some(name)) = (words.next(), words.next()) else {
+            return;
+        };
+        let rest = words.next().unwrap_or_default();
+        if name.starts_with(LANDED) {
+            let tag = parse_tag(name, rest);
+            self.tags.extend(tag.map(|tag| (name.to_owned(), tag)));
+        } else if name == staged_ref(&target.branch) {
+            self.staged = Some(object.to_owned());
+        } else if name.starts_with("refs/heads/") {
+            self.tips.insert(name.to_owned(), object.to_owned());
+        }
+    }
+}
+
+/// `{tip} {seconds} {commit} {target}`.
+fn parse_tag(name: &str, text: &str) -> Option<LandedTag> {
+    let mut words = text.splitn(4, ' ');
+    let (tip, at) = (words.next()?, words.next()?.parse().ok()?);
+    let (commit, onto) = (words.next()?, words.next()?);
+    let rest = name.strip_prefix(LANDED)?;
+    Some(LandedTag {
+        branch: Branch::named(&format!("{}{rest}", branch::PREFIX)),
+        tip: tip.to_owned(),
+        commit: commit.to_owned(),
+        onto: onto.to_owned(),
+        at,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tag_says_what_landed_where_and_when() {
+        let tag = parse_tag(
+            "refs/flagpost/landed/web-1/7",
+            "aa 1778682300 bb release/1.0",
+        )
+        .unwrap();
+        assert_eq!(
+            (&*tag.tip, &*tag.commit, &*tag.onto),
+            ("aa", "bb", "release/1.0")
+        );
+        assert_eq!(tag.branch.as_str(), "flagpost/web-1/7");
+        let theirs = parse_tag("refs/flagpost/landed/web-1/7", "aa  bb main");
+        assert_eq!(theirs, None, "a tag of somebody else's");
+    }
+
+    #[test]
+    fn a_branch_and_its_tag_have_the_same_end() {
+        let branch = Branch::new(&"web-1".parse().unwrap(), &"7".parse().unwrap());
+        assert_eq!(landed_ref(&branch), "refs/flagpost/landed/web-1/7");
+    }
+}

@@ -1,0 +1,70 @@
+//! Why nothing can be landed.
+//!
+//! Owns the words. What they mean for an exit code and what to do next is in [`crate::failure`].
+
+use std::path::PathBuf;
+
+use flagpost_disk::fsx::Holder;
+use flagpost_model::TaskId;
+
+/// Nothing can be landed so.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LandingRefusal {
+    /// There is no git.
+    #[error("{} is no git repository: there is nothing to land", dir.display())]
+    NoGit {
+        /// Where.
+        dir: PathBuf,
+    },
+    /// The repository stands on a commit.
+    #[error("the repository stands on no branch, so nothing says where to land")]
+    Detached,
+    /// The target is not there.
+    #[error("there is no branch {branch} to land on")]
+    NoTarget {
+        /// Its name.
+        branch: String,
+    },
+    /// The target is a task's.
+    #[error("{branch} is the branch of a task, and no work lands on it")]
+    OwnBranch {
+        /// Its name.
+        branch: String,
+    },
+    /// Somebody else lands.
+    #[error("a landing is under way{}", holder.as_ref().map_or_else(String::new, |it| format!(": {it}")))]
+    UnderWay {
+        /// Who.
+        holder: Option<Holder>,
+    },
+    /// A task that was named has nothing to land.
+    #[error("task {task} has nothing to land: {why}")]
+    NothingToLand {
+        /// Which.
+        task: TaskId,
+        /// Why not.
+        why: String,
+    },
+    /// The target and the remote's went apart.
+    #[error("{branch} and {branch} of {remote} have gone apart")]
+    Diverged {
+        /// The branch.
+        branch: String,
+        /// The remote.
+        remote: String,
+    },
+    /// The target moves faster than it can be checked.
+    #[error("{branch} was moved by others {times} times while its next commit was checked")]
+    Overtaken {
+        /// The branch.
+        branch: String,
+        /// How often.
+        times: u32,
+    },
+    /// The operator ended it.
+    #[error("the landing was interrupted: {branch} stands on a commit that passed its check")]
+    Interrupted {
+        /// The branch.
+        branch: String,
+    },
+}

@@ -1,0 +1,48 @@
+//! What of a session's work has landed, and what has not.
+//!
+//! Owns the look from a session: its branches in the queue, and the outcome that its tasks keep. Where
+//! there is no git, or nothing says where to land, there is nothing to see.
+
+use flagpost_model::{TaskId, task::Landed};
+
+use super::{LandingView, QueuedBranch};
+use crate::{error::Result, list::List, repository::Repository, sessions::Session};
+
+/// How far the work of a session is on its way.
+#[derive(Debug, Default)]
+pub struct SessionLanding {
+    view: Option<LandingView>,
+    session: String,
+    /// The tasks whose work has landed.
+    pub landed: Vec<(TaskId, Landed)>,
+}
+
+impl SessionLanding {
+    /// Looks.
+    pub fn of(repository: &Repository, session: &Session, list: &List<'_>) -> Result<Self> {
+        let mut landed = Vec::new();
+        let mut ids: Vec<&TaskId> = session.rows.iter().map(|row| &row.id).collect();
+        ids.dedup();
+        for id in ids {
+            // One that is gone from its list has taken its outcome along.
+            let task = list.task(id).ok().map(|file| file.task);
+            let landing = task.and_then(|task| task.landing);
+            landed.extend(landing.and_then(|it| Some((id.clone(), it.landed()?.clone()))));
+        }
+        Ok(Self {
+            view: LandingView::of(repository, list, None).ok(),
+            session: session.title(),
+            landed,
+        })
+    }
+
+    /// Its branches that hold work which the target lacks, each with how many commits.
+    pub fn branches(&self) -> impl Iterator<Item = (&QueuedBranch, u64)> {
+        let all = self.view.iter().flat_map(LandingView::branches);
+        all.filter(|(it, _)| {
+            it.session
+                .as_ref()
+                .is_some_and(|id| id.as_str() == self.session)
+        })
+    }
+}

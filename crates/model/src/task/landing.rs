@@ -1,0 +1,219 @@
+//! What became of a task's work on its way to the target branch.
+//!
+//! Owns the outcome of landing as the task keeps it, and when work that did not land is no longer done
+//! again but asked about. Which work is to land, git and the states of the tasks say.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Ending, State, Task, TaskResult};
+use crate::{id::WorkerId, names::names, view};
+
+names! {
+    /// How a branch is brought onto the target.
+    LandingMethod {
+        /// By a merge commit.
+        Merge = "merge",
+        /// By its commits, put on top of the target.
+        Rebase = "rebase",
+        /// By one commit.
+        Squash = "squash",
+    }
+}
+
+/// The last outcome.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Landing {
+    /// Its work is on the target.
+    Landed(Landed),
+    /// Its work was tried, and is not on the target.
+    Refused(NotLanded),
+}
+
+/// Work that is on the target branch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Landed {
+    /// The commit of the target that brought it.
+    pub commit: String,
+    /// The target branch.
+    pub onto: String,
+    /// The commit of the task's own branch that landed.
+    pub tip: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// Work that did not land.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NotLanded {
+    /// How often it was refused since it landed last, or since a person answered.
+    pub times: u32,
+    /// Why, the last time: files in conflict, or the end of what the check printed.
+    pub why: String,
+    /// The target branch.
+    pub onto: String,
+    /// When, the last time.
+    pub at: Timestamp,
+}
+
+/// The word on work that does not land.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LandingVerdict {
+    /// Why not.
+    pub why: String,
+    /// The target branch.
+    pub onto: String,
+    /// How often it is done again before a person is asked.
+    pub retries: u32,
+}
+
+view! {
+    /// What became of a task's work on its way to the target branch; null where nothing did.
+    struct ShownLanding<'a> for it: Landing {
+        /// The landed work; null where the last try was refused.
+        landed: Option<&'a Landed> = it.landed(),
+        /// The refusal; null where the work has landed.
+        refused: Option<&'a NotLanded> = it.refused(),
+    }
+}
+
+impl Landing {
+    /// The landed work.
+    pub fn landed(&self) -> Option<&Landed> {
+        match self {
+            Self::Landed(landed) => Some(landed),
+            Self::Refused(_) => None,
+        }
+    }
+
+    /// The refusal.
+    pub fn refused(&self) -> Option<&NotLanded> {
+        match self {
+            Self::Refused(refused) => Some(refused),
+            Self::Landed(_) => None,
+        }
+    }
+}
+
+impl Task {
+    /// Why its work did not land, where that was the last word about it.
+    pub fn not_landed(&self) -> Option<&NotLanded> {
+        self.landing.as_ref().and_then(Landing::refused)
+    }
+
+    /// The completed task whose work was refused: pending again, or stuck with a question where it was
+    /// done again `retries` times already.
+    pub(super) fn refused(mut self, refusal: LandingVerdict, by: WorkerId, at: Timestamp) -> Self {
+        let LandingVerdict { why, onto, retries } = refusal;
+        let times = self.not_landed().map_or(0, |it| it.times).saturating_add(1);
+        if times > retries {
+            let asks = format!(
+                "Its work was done {times} times and does not land. How is it to go on?\n\n{why}"
+            );
+            self.state = State::Stuck;
+            self.result = Some(TaskResult {
+                ending: Ending::Stuck,
+                text: asks,
+                by,
+                at,
+                token: None,
+            });
+        } else {
+            self.owner = None;
+            self.state = State::Pending;
+        }
+        self.landing = Some(Landing::Refused(NotLanded {
+            times,
+            why,
+            onto,
+            at,
+        }));
+        self
+    }
+
+    /// The task that a person answered: its work may be refused as often as at first.
+    pub(super) fn refusals_forgotten(mut self) -> Self {
+        if let Some(Landing::Refused(refused)) = &mut self.landing {
+            refused.times = 0;
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::{Act, TaskEvent, transition};
+
+    fn act() -> Act {
+        Act {
+            actor: "ann".parse().unwrap(),
+            token: None,
+            at: "2026-05-13T14:25:00Z".parse().unwrap(),
+        }
+    }
+
+    fn completed() -> Task {
+        let mut task = Task::new("5".parse().unwrap(), "Write it down");
+        task.state = State::Completed;
+        task
+    }
+
+    fn refuse(task: &Task, why: &str) -> Task {
+        let event = TaskEvent::Refuse(LandingVerdict {
+            why: why.to_owned(),
+            onto: "main".to_owned(),
+            retries: 2,
+        });
+        let mut after = transition(task, &act(), event).unwrap();
+        if after.state == State::Pending {
+            // Somebody did it again.
+            after.state = State::Completed;
+        }
+        after
+    }
+
+    #[test]
+    fn refused_work_is_done_again_twice_and_then_asked_about() {
+        let once = refuse(&completed(), "a conflict");
+        let twice = refuse(&once, "a conflict");
+        assert_eq!(twice.not_landed().map(|it| it.times), Some(2));
+        let asked = refuse(&twice, "the check failed");
+        assert_eq!(asked.state, State::Stuck);
+        let question = asked.question().unwrap();
+        assert!(question.text.contains("the check failed"), "{question:?}");
+    }
+
+    #[test]
+    fn an_answer_gives_it_as_many_tries_as_at_first() {
+        let mut task = completed();
+        for _ in 0..3 {
+            task = refuse(&task, "a conflict");
+        }
+        let event = TaskEvent::Answer {
+            text: "take theirs".to_owned(),
+            again: false,
+        };
+        let answered = transition(&task, &act(), event).unwrap();
+        assert_eq!(answered.state, State::Pending);
+        assert_eq!(answered.not_landed().map(|it| it.times), Some(0));
+    }
+
+    #[test]
+    fn work_that_landed_was_refused_never() {
+        let landed = Landed {
+            commit: "c".to_owned(),
+            onto: "main".to_owned(),
+            tip: "t".to_owned(),
+            at: act().at,
+        };
+        let refused = refuse(&completed(), "a conflict");
+        let after = transition(&refused, &act(), TaskEvent::Land(landed)).unwrap();
+        assert_eq!(
+            (after.state.clone(), after.not_landed()),
+            (State::Completed, None)
+        );
+        assert_eq!(refuse(&after, "x").not_landed().map(|it| it.times), Some(1));
+    }
+}

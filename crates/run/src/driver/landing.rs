@@ -1,0 +1,228 @@
+//! Landing beside a run (`run --land`).
+//!
+//! Owns the thread that lands what passed as it passes, so that no check keeps a task waiting, and that
+//! the run does not end before it. What it tells comes in by the run's one channel. A task whose work is
+//! sent back is pending again, and the run takes it up like any other that was opened again.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{self, Receiver, Sender},
+    },
+    thread::{self, JoinHandle},
+};
+
+use flagpost_core::{Home, List, Repository, Settings};
+use flagpost_model::{ListRef, WorkerId};
+
+use super::{Driver, Input, RunContext};
+use crate::{
+    error::Result,
+    events::RunEvent,
+    landing::{Landing, LandingReport, LandingTerms},
+};
+
+/// What the thread tells.
+#[derive(Debug)]
+pub enum LandingNews {
+    /// Something happened.
+    Told(Box<RunEvent>),
+    /// A landing ended; why it did not go on, where it did not.
+    Ended(std::result::Result<Box<LandingReport>, String>),
+}
+
+/// The thread.
+#[derive(Debug)]
+pub(super) struct LandingThread {
+    /// Dropped when nothing more will pass.
+    passed: Option<Sender<()>>,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+    report: LandingReport,
+}
+
+/// What the thread works with.
+struct LandingRoom {
+    home: Home,
+    settings: Settings,
+    repository: Repository,
+    list: ListRef,
+    actor: WorkerId,
+    terms: LandingTerms,
+    stop: Arc<AtomicBool>,
+    told: Sender<Input>,
+}
+
+impl LandingThread {
+    pub(super) fn start(
+        stage: RunContext<'_>,
+        actor: &WorkerId,
+        terms: &LandingTerms,
+        told: &Sender<Input>,
+    ) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let room = LandingRoom {
+            home: stage.home.clone(),
+            settings: stage.settings.clone(),
+            repository: stage.repository.clone(),
+            list: stage.list.id().clone(),
+            actor: actor.clone(),
+            terms: terms.clone(),
+            stop: Arc::clone(&stop),
+            told: told.clone(),
+        };
+        let (passed, wakes) = mpsc::channel();
+        Self {
+            passed: Some(passed),
+            stop,
+            thread: Some(thread::spawn(move || room.serve(&wakes))),
+            report: LandingReport::default(),
+        }
+    }
+
+    /// A task passed.
+    pub(super) fn wake(&self) {
+        if let Some(passed) = &self.passed {
+            // It lives as long as this sender.
+            let _: std::result::Result<_, _> = passed.send(());
+        }
+    }
+
+    /// The operator wants to end: what is being checked is given up.
+    pub(super) fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    fn is_at_work(&self) -> bool {
+        self.thread.as_ref().is_some_and(|it| !it.is_finished())
+    }
+
+    /// Takes in how a landing ended.
+    fn add(&mut self, report: LandingReport) {
+        let mut landed = std::mem::take(&mut self.report.landed);
+        let mut refused = std::mem::take(&mut self.report.refused);
+        landed.extend(report.landed.iter().cloned());
+        refused.extend(report.refused.iter().cloned());
+        self.report = LandingReport {
+            landed,
+            refused,
+            ..report
+        };
+    }
+}
+
+impl Drop for LandingThread {
+    fn drop(&mut self) {
+        self.passed = None;
+        self.stop();
+        if let Some(thread) = self.thread.take() {
+            // A thread that panicked has said so.
+            let _: thread::Result<()> = thread.join();
+        }
+    }
+}
+
+impl LandingRoom {
+    /// Lands whenever something passed, and once more at the end.
+    fn serve(&self, wakes: &Receiver<()>) {
+        loop {
+            let is_last = wakes.recv().is_err();
+            // One landing is for all that passed by now.
+            while wakes.try_recv().is_ok() {}
+            let ended = self.land().map(Box::new);
+            let ended = ended.map_err(|error| flagpost_core::describe(&error));
+            self.tell(LandingNews::Ended(ended));
+            if is_last {
+                return;
+            }
+        }
+    }
+
+    fn land(&self) -> Result<LandingReport> {
+        let list = List::find(&self.home, &self.list)?;
+        let stage = RunContext {
+            home: &self.home,
+            settings: &self.settings,
+            repository: &self.repository,
+            list: &list,
+        };
+        let mut tell = |event| {
+            self.tell(LandingNews::Told(Box::new(event)));
+            Ok(())
+        };
+        Landing::begin(stage, &self.actor, &self.terms, &self.stop, &mut tell)?.land()
+    }
+
+    fn tell(&self, news: LandingNews) {
+        // Nobody listens where the run has failed.
+        let _: std::result::Result<_, _> = self.told.send(Input::Landing(news));
+    }
+}
+
+impl Driver<'_> {
+    /// Takes in what the landing tells; whether it ended.
+    pub(super) fn landing(&mut self, news: LandingNews) -> Result<bool> {
+        match news {
+            // Landings that find nothing are many.
+            LandingNews::Told(event) => match *event {
+                RunEvent::LandStarted { ref tasks, .. } if tasks.is_empty() => {}
+                RunEvent::LandFinished {
+                    ref landed,
+                    ref refused,
+                    ..
+                } if landed.is_empty() && refused.is_empty() => {}
+                event => self.tell(event)?,
+            },
+            LandingNews::Ended(Ok(report)) => {
+                self.list.change();
+                if let Some(thread) = &mut self.lander {
+                    thread.add(*report);
+                }
+                return Ok(true);
+            }
+            LandingNews::Ended(Err(why)) => {
+                let words = format!("nothing more lands for now: {why}");
+                if self.noticed.insert(words.clone()) {
+                    self.tell(RunEvent::Notice { words })?;
+                }
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Waits until all that passed has landed or was refused; what came of it.
+    pub(super) fn end_landing(&mut self, interrupted: bool) -> Result<Option<LandingReport>> {
+        let Some(thread) = &mut self.lander else {
+            return Ok(None);
+        };
+        thread.passed = None;
+        if interrupted {
+            thread.stop();
+        }
+        while self.lander.as_ref().is_some_and(|it| it.is_at_work()) {
+            match self.inputs.recv_timeout(super::LISTEN) {
+                Ok(Input::Landing(news)) => {
+                    self.landing(news)?;
+                }
+                Ok(Input::Interrupt) => {
+                    if let Some(thread) = &self.lander {
+                        thread.stop();
+                    }
+                }
+                Ok(_) | Err(_) => {}
+            }
+        }
+        // What it told last.
+        while let Ok(input) = self.inputs.try_recv() {
+            if let Input::Landing(news) = input {
+                self.landing(news)?;
+            }
+        }
+        Ok(self
+            .lander
+            .take()
+            .map(|mut it| std::mem::take(&mut it.report)))
+    }
+}

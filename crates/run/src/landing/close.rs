@@ -1,0 +1,51 @@
+//! The worktree and branch of work that has landed.
+//!
+//! Owns when they go: nothing in them would be lost, no run works there, and nobody is to build on the
+//! branch who would not find its work on the branch that the repository stands on.
+
+use flagpost_core::landing::{QueuedBranch, Target};
+use flagpost_model::plan::Graph;
+
+use super::Landing;
+use crate::{
+    error::Result,
+    events::RunEvent,
+    worktree::{Closed, Worktrees},
+};
+
+impl Landing<'_> {
+    /// Removes them, where that loses nothing.
+    pub(super) fn close(&mut self, target: &Target, branch: &QueuedBranch) -> Result<()> {
+        let Some(session) = branch.session.clone().filter(|_| !self.terms.keep) else {
+            return Ok(());
+        };
+        let live = self.sessions.status()?.and_then(|(_, lock)| lock.session);
+        if live.as_ref() == Some(&session) || self.is_needed(target, branch)? {
+            return Ok(());
+        }
+        let (home, repository) = (self.stage.home, self.stage.repository);
+        let root = crate::worktree::root(home, repository);
+        let worktrees = Worktrees::new(repository.top.clone(), root, session);
+        let Some(worktree) = worktrees.find(&branch.task)? else {
+            return Ok(worktrees.close_branch(&branch.task)?);
+        };
+        let said = match worktrees.close(&worktree) {
+            Closed::Removed => return Ok(()),
+            closed => closed.to_string(),
+        };
+        let task = branch.task.clone();
+        (self.tell)(RunEvent::Worktree { task, said })
+    }
+
+    /// Whether a task that is still to be done begins with this branch.
+    fn is_needed(&self, target: &Target, branch: &QueuedBranch) -> Result<bool> {
+        let current = Target::of(self.stage.repository, None).ok();
+        if current.is_some_and(|it| it.branch == target.branch) {
+            return Ok(false);
+        }
+        let outlines = self.stage.list.load()?.outlines;
+        let graph = Graph::new(&outlines);
+        let mut dependants = graph.dependants(&branch.task);
+        Ok(dependants.any(|it| !it.state.is_over()))
+    }
+}

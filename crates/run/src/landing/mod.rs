@@ -1,0 +1,431 @@
+//! Landing: the branches of passed tasks onto the target branch, one tested commit after the other.
+//!
+//! Owns the order of the steps: merge in a tree of its own, check there, move the target, record. What is
+//! to land is derived anew before each step, so that a landing which was killed is resumed by the next
+//! one. Invariants: the target only ever moves to a commit that passed the check; nothing is forced; the
+//! operator's working tree is left alone while it has changes. It must never print.
+
+mod check;
+mod close;
+mod merge;
+mod rehearsal;
+mod remote;
+mod report;
+mod target;
+mod tree;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::atomic::{AtomicBool, Ordering},
+    time::Instant,
+};
+
+use flagpost_core::{
+    landing::{
+        self, BranchState, LandingActivity, LandingLock, LandingQueue, LandingRefusal, LandingStep,
+        QueuedBranch, Target,
+    },
+    sessions::Sessions,
+};
+use flagpost_model::{
+    TaskId, WorkerId,
+    task::{LandingMethod, LandingVerdict, State},
+};
+use jiff::SignedDuration;
+
+use crate::{
+    driver::RunContext,
+    error::{Error, Result},
+    events::{LandingAgain, RunEvent},
+};
+
+pub use rehearsal::{Rehearsed, rehearse};
+
+use check::{Check, Verdict};
+use merge::{Merged, take_in};
+use target::Moved;
+use tree::LandingTree;
+pub(crate) use tree::NAME as TREE;
+
+/// What the operator asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LandingTerms {
+    /// The target; none where it is the branch that the repository stands on.
+    pub onto: Option<String>,
+    /// How branches are brought in.
+    pub method: LandingMethod,
+    /// The command that must succeed before the target moves.
+    pub check: Option<String>,
+    /// How long it may take.
+    pub timeout: SignedDuration,
+    /// How many branches are checked together.
+    pub batch: usize,
+    /// How often refused work is done again before a person is asked.
+    pub retries: u32,
+    /// The remote that each new commit is pushed to.
+    pub push: Option<String>,
+    /// Whether worktrees and branches stay once their work has landed.
+    pub keep: bool,
+    /// The only tasks to land; all where there is none.
+    pub only: Vec<TaskId>,
+}
+
+/// What came of a landing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LandingReport {
+    /// The target branch.
+    pub onto: String,
+    /// The commit that it stands on.
+    pub commit: String,
+    /// The tasks whose work landed, in order.
+    pub landed: Vec<TaskId>,
+    /// The tasks whose work was refused, and is done again or asked about.
+    pub refused: Vec<TaskId>,
+    /// The tasks whose branches git did not bring in, with its words.
+    pub left: BTreeMap<TaskId, String>,
+    /// Those that build on work which did not land.
+    pub waits: Vec<TaskId>,
+    /// How to take what passed its check into a working tree with changes.
+    pub take: Option<String>,
+}
+
+/// How often the target may be moved by others before a landing gives up.
+const PATIENCE: u32 = 10;
+
+/// A landing under way.
+pub struct Landing<'a> {
+    stage: RunContext<'a>,
+    sessions: Sessions<'a>,
+    actor: &'a WorkerId,
+    terms: &'a LandingTerms,
+    stop: &'a AtomicBool,
+    tell: &'a mut dyn FnMut(RunEvent) -> Result<()>,
+    tree: LandingTree,
+    /// Groups that a failed check left to be tried in halves, the next one last.
+    halves: Vec<Vec<TaskId>>,
+    overtaken: u32,
+    /// Whether others may have pushed since the remote was asked.
+    must_fetch: bool,
+    report: LandingReport,
+    said: BTreeSet<String>,
+    _lock: LandingLock,
+}
+
+impl<'a> Landing<'a> {
+    /// A landing that nobody else of the repository is in.
+    pub fn begin(
+        stage: RunContext<'a>,
+        actor: &'a WorkerId,
+        terms: &'a LandingTerms,
+        stop: &'a AtomicBool,
+        tell: &'a mut dyn FnMut(RunEvent) -> Result<()>,
+    ) -> Result<Self> {
+        Target::of(stage.repository, terms.onto.as_deref())?;
+        let lock = LandingLock::take(stage.home, stage.repository)?;
+        Ok(Self {
+            sessions: Sessions::of(stage.home, stage.repository),
+            tree: LandingTree::of(stage.home, stage.repository),
+            stage,
+            actor,
+            terms,
+            stop,
+            tell,
+            halves: Vec::new(),
+            overtaken: 0,
+            must_fetch: true,
+            report: LandingReport::default(),
+            said: BTreeSet::new(),
+            _lock: lock,
+        })
+    }
+
+    /// Lands what can land; what came of it.
+    pub fn land(mut self) -> Result<LandingReport> {
+        let done = self.go();
+        // Neither is needed by anybody: what is left is taken up by the next landing.
+        let cleared = LandingActivity::clear(self.stage.home, self.stage.repository);
+        let tidied = self.tree.remove();
+        done?;
+        cleared?;
+        if let Err(error) = tidied {
+            self.notice(format!("the tree of the checks is kept: {error}"))?;
+        }
+        (self.tell)(RunEvent::LandFinished {
+            onto: self.report.onto.clone(),
+            commit: self.report.commit.clone(),
+            landed: self.report.landed.clone(),
+            refused: self.report.refused.clone(),
+            left: self.report.left.keys().cloned().collect(),
+            waits: self.report.waits.clone(),
+        })?;
+        Ok(self.report)
+    }
+
+    fn go(&mut self) -> Result<()> {
+        let mut is_begun = false;
+        loop {
+            let queue = self.look()?;
+            if !std::mem::replace(&mut is_begun, true) {
+                (self.tell)(RunEvent::LandStarted {
+                    onto: queue.target.branch.clone(),
+                    tasks: queue.ready().map(|it| it.task.clone()).collect(),
+                    check: self.terms.check.clone(),
+                })?;
+            }
+            let group = self.next_group(&queue);
+            if group.is_empty() {
+                return self.account_for(&queue);
+            }
+            self.must_go_on(&queue.target)?;
+            self.land_group(&queue, &group)?;
+        }
+    }
+
+    /// What is to land now. What an earlier landing left half done is finished first.
+    fn look(&mut self) -> Result<LandingQueue> {
+        let target = self.target()?;
+        let target = self.fetched(target)?;
+        self.take_staged(&target)?;
+        let target = self.target()?;
+        let (list, repository) = (self.stage.list, self.stage.repository);
+        let who = (self.actor, &target);
+        let recalled = landing::recall(&self.sessions, repository, list, who)?;
+        self.report.landed.extend(recalled);
+        Ok(landing::queue(&self.sessions, repository, list, target)?)
+    }
+
+    fn target(&self) -> Result<Target> {
+        Ok(Target::of(
+            self.stage.repository,
+            self.terms.onto.as_deref(),
+        )?)
+    }
+
+    /// The branches that are tried together: the next half of a group that failed, else the first that
+    /// can land. None of them builds on what did not land in this landing.
+    fn next_group(&mut self, queue: &LandingQueue) -> Vec<QueuedBranch> {
+        let only = &self.terms.only;
+        let out: BTreeSet<&TaskId> = self.report.left.keys().collect();
+        let can = |it: &&QueuedBranch| {
+            let is_wanted = only.is_empty() || only.contains(&it.task);
+            let builds_on_others = it
+                .builds_on
+                .iter()
+                .any(|on| out.contains(on) || !only.is_empty() && !only.contains(on));
+            is_wanted && !out.contains(&it.task) && !builds_on_others
+        };
+        let ready: Vec<&QueuedBranch> = queue.ready().filter(can).collect();
+        while let Some(half) = self.halves.pop() {
+            let those = ready.iter().filter(|it| half.contains(&it.task));
+            let group: Vec<QueuedBranch> = those.map(|it| (*it).clone()).collect();
+            if !group.is_empty() {
+                return group;
+            }
+        }
+        // Without a check there is nothing to save by trying several together.
+        let most = match self.terms.check {
+            Some(_) => self.terms.batch.max(1),
+            None => 1,
+        };
+        ready.into_iter().take(most).cloned().collect()
+    }
+
+    /// Merges a group, checks it and moves the target; or finds out who of it cannot land.
+    fn land_group(&mut self, queue: &LandingQueue, group: &[QueuedBranch]) -> Result<()> {
+        let base = queue.staged.as_ref().unwrap_or(&queue.target.tip);
+        self.show(LandingStep::Merging, &queue.target, group)?;
+        self.tree.stand_on(base)?;
+        let mut merged: Vec<(QueuedBranch, String)> = Vec::new();
+        for branch in group {
+            match take_in(self.tree.path(), branch, self.terms.method)? {
+                Merged::Commit(commit) => merged.push((branch.clone(), commit)),
+                // Against what landed, or only against its neighbours: alone it will show.
+                Merged::Conflict(_) if !merged.is_empty() => break,
+                Merged::Conflict(files) => {
+                    let onto = &queue.target.branch;
+                    let why = format!("Bringing it onto {onto} met conflicts in {files}.");
+                    return self.refuse(queue, branch, why);
+                }
+                Merged::Not(reason) => {
+                    self.leave(branch, reason)?;
+                    break;
+                }
+            }
+        }
+        let Some((_, commit)) = merged.last() else {
+            return Ok(());
+        };
+        let commit = commit.clone();
+        let branches: Vec<QueuedBranch> = merged.iter().map(|(it, _)| it.clone()).collect();
+        match self.check(queue, &branches, &commit)? {
+            Verdict::Passed => self.bring(queue, (base, &commit), &merged),
+            Verdict::Stopped => self.must_go_on(&queue.target),
+            Verdict::Failed(_) if branches.len() > 1 => {
+                let ids: Vec<TaskId> = branches.iter().map(|it| it.task.clone()).collect();
+                let (first, second) = ids.split_at(ids.len() / 2);
+                self.halves.push(second.to_vec());
+                self.halves.push(first.to_vec());
+                Ok(())
+            }
+            Verdict::Failed(why) => self.refuse(queue, &branches[0], why),
+        }
+    }
+
+    /// Runs the check on what the tree stands on.
+    fn check(
+        &mut self,
+        queue: &LandingQueue,
+        group: &[QueuedBranch],
+        commit: &str,
+    ) -> Result<Verdict> {
+        let Some(command) = &self.terms.check else {
+            return Ok(Verdict::Passed);
+        };
+        self.show(LandingStep::Checking, &queue.target, group)?;
+        let tasks: Vec<TaskId> = group.iter().map(|it| it.task.clone()).collect();
+        (self.tell)(RunEvent::LandChecking {
+            tasks: tasks.clone(),
+            check: command.clone(),
+        })?;
+        let began = Instant::now();
+        let check = Check {
+            command,
+            timeout: self.terms.timeout,
+            onto: &queue.target.branch,
+            commit,
+        };
+        let verdict = check.run(&self.stage, self.tree.path(), self.stop)?;
+        (self.tell)(RunEvent::LandChecked {
+            tasks,
+            passed: verdict == Verdict::Passed,
+            seconds: began.elapsed().as_secs(),
+        })?;
+        let written = self.tree.changed()?;
+        if !written.is_empty() {
+            self.notice(format!(
+                "the check changed files of its tree, which are not landed: {written}"
+            ))?;
+        }
+        Ok(verdict)
+    }
+
+    /// Moves the target to a commit that passed, and records what it brought.
+    fn bring(
+        &mut self,
+        queue: &LandingQueue,
+        (base, commit): (&str, &str),
+        merged: &[(QueuedBranch, String)],
+    ) -> Result<()> {
+        let branches: Vec<QueuedBranch> = merged.iter().map(|(it, _)| it.clone()).collect();
+        if self.terms.push.is_some() {
+            self.show(LandingStep::Pushing, &queue.target, &branches)?;
+        }
+        match self.move_target(queue, (base, commit), merged)? {
+            Moved::Yes => self.overtaken = 0,
+            // What waits for a person is recorded when it is on the target.
+            Moved::Staged { take } => {
+                self.overtaken = 0;
+                self.report.take = Some(take);
+                return Ok(());
+            }
+            Moved::Meanwhile => {
+                self.overtaken += 1;
+                if self.overtaken == PATIENCE {
+                    return Err(LandingRefusal::Overtaken {
+                        branch: queue.target.branch.clone(),
+                        times: PATIENCE,
+                    }
+                    .into());
+                }
+                return self.notice(format!(
+                    "{} was moved by others meanwhile: the branches are tried again on top",
+                    queue.target.branch
+                ));
+            }
+        }
+        self.record(queue, merged)
+    }
+
+    /// Sends a task's work back.
+    fn refuse(&mut self, queue: &LandingQueue, branch: &QueuedBranch, why: String) -> Result<()> {
+        let verdict = LandingVerdict {
+            why: why.clone(),
+            onto: queue.target.branch.clone(),
+            retries: self.terms.retries,
+        };
+        let task = match landing::refuse(self.stage.list, self.actor, &branch.task, verdict) {
+            Ok(task) => task,
+            // Somebody opened it meanwhile: it is done again in any case.
+            Err(flagpost_core::Error::Refused(_)) => return self.leave(branch, why),
+            Err(error) => return Err(error.into()),
+        };
+        self.report.refused.push(branch.task.clone());
+        (self.tell)(RunEvent::LandRefused {
+            task: branch.task.clone(),
+            subject: branch.subject.clone(),
+            why,
+            next: match task.state {
+                State::Stuck => LandingAgain::Asks,
+                _ => LandingAgain::Again,
+            },
+        })
+    }
+
+    /// Leaves a branch that git does not bring in, for a reason that is not the task's.
+    fn leave(&mut self, branch: &QueuedBranch, why: String) -> Result<()> {
+        self.report.left.insert(branch.task.clone(), why.clone());
+        (self.tell)(RunEvent::LandRefused {
+            task: branch.task.clone(),
+            subject: branch.subject.clone(),
+            why,
+            next: LandingAgain::Left,
+        })
+    }
+
+    /// What is said at the end: where the target stands, and what waits.
+    fn account_for(&mut self, queue: &LandingQueue) -> Result<()> {
+        let waits = |it: &&QueuedBranch| {
+            let is_behind = it
+                .builds_on
+                .iter()
+                .any(|on| self.report.left.contains_key(on));
+            matches!(it.state, BranchState::Waits { .. })
+                || it.state == BranchState::Queued
+                    && is_behind
+                    && !self.report.left.contains_key(&it.task)
+        };
+        let waits = queue.branches.iter().filter(waits);
+        self.report.waits = waits.map(|it| it.task.clone()).collect();
+        self.report.onto.clone_from(&queue.target.branch);
+        self.report.commit.clone_from(&queue.target.tip);
+        Ok(())
+    }
+
+    fn show(&self, step: LandingStep, target: &Target, group: &[QueuedBranch]) -> Result<()> {
+        let activity = LandingActivity {
+            step,
+            tasks: group.iter().map(|it| it.task.clone()).collect(),
+            onto: target.branch.clone(),
+            check: self.terms.check.clone(),
+            since: self.stage.home.now(),
+        };
+        Ok(activity.show(self.stage.home, self.stage.repository)?)
+    }
+
+    /// Says something once.
+    fn notice(&mut self, words: String) -> Result<()> {
+        match self.said.insert(words.clone()) {
+            true => (self.tell)(RunEvent::Notice { words }),
+            false => Ok(()),
+        }
+    }
+
+    fn must_go_on(&self, target: &Target) -> Result<()> {
+        match self.stop.load(Ordering::Relaxed) {
+            true => Err(Error::from(LandingRefusal::Interrupted {
+                branch: target.branch.clone(),
+            })),
+            false => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What is recorded and told of work that landed.
+//!
+//! Owns the order: what a branch touched without its worker holding it is looked up before its
+//! reservations are given back; then the outcome is recorded; then its worktree goes.
+
+use flagpost_core::{
+    git::Git,
+    landing::{LandedTask, LandingQueue, QueuedBranch, record_landed},
+    reservations::Reservations,
+};
+use flagpost_model::{
+    WorkerId,
+    reservation::{Holding, Reservation, holding},
+    task::Landed,
+};
+
+use super::Landing;
+use crate::{error::Result, events::RunEvent};
+
+/// So many of the files that nobody held are named.
+const NAMED: usize = 20;
+
+impl Landing<'_> {
+    /// Records that these landed.
+    pub(super) fn record(
+        &mut self,
+        queue: &LandingQueue,
+        merged: &[(QueuedBranch, String)],
+    ) -> Result<()> {
+        let (home, repository) = (self.stage.home, self.stage.repository);
+        // Who stands in the way of the directory is told of where it matters.
+        let held = Reservations::of(home, &repository.id).scan();
+        let held = held.map(|it| it.live).unwrap_or_default();
+        let mut before = queue
+            .staged
+            .clone()
+            .unwrap_or_else(|| queue.target.tip.clone());
+        let (mut landed, mut told) = (Vec::new(), Vec::new());
+        for (branch, commit) in merged {
+            let unreserved = match held.is_empty() {
+                true => Vec::new(),
+                false => self.strays(branch, (&before, commit), &held)?,
+            };
+            before.clone_from(commit);
+            landed.push(LandedTask {
+                task: branch.task.clone(),
+                branch: branch.branch.clone(),
+                landed: Landed {
+                    commit: commit.clone(),
+                    onto: queue.target.branch.clone(),
+                    tip: branch.tip.clone(),
+                    at: home.now(),
+                },
+            });
+            told.push(RunEvent::LandLanded {
+                task: branch.task.clone(),
+                subject: branch.subject.clone(),
+                commit: commit.clone(),
+                onto: queue.target.branch.clone(),
+                checked: self.terms.check.is_some(),
+                unreserved,
+            });
+        }
+        record_landed(self.stage.list, self.actor, &landed)?;
+        for (it, event) in merged.iter().zip(told) {
+            self.report.landed.push(it.0.task.clone());
+            (self.tell)(event)?;
+            self.close(&queue.target, &it.0)?;
+        }
+        Ok(())
+    }
+
+    /// The files that a branch touched without its worker holding them.
+    fn strays(
+        &self,
+        branch: &QueuedBranch,
+        (before, after): (&str, &str),
+        held: &[Reservation],
+    ) -> Result<Vec<String>> {
+        let owner = self.stage.list.task(&branch.task)?.task.owner;
+        let worker = owner.and_then(|it| it.parse::<WorkerId>().ok());
+        let out = Git::at(&self.stage.repository.top)
+            .args(&[
+                "diff-tree",
+                "-r",
+                "-z",
+                "--name-only",
+                "--no-renames",
+                before,
+                after,
+            ])
+            .run()
+            .map_err(flagpost_core::Error::from)?;
+        let now = self.stage.home.now();
+        let names = out.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+        let names = names.map(|name| String::from_utf8_lossy(name).into_owned());
+        let is_stray =
+            |path: &String| !matches!(holding(path, worker.as_ref(), held, now), Holding::Held);
+        Ok(names.filter(is_stray).take(NAMED).collect())
+    }
+}

@@ -1,0 +1,206 @@
+//! Moving the target branch to a commit that passed.
+//!
+//! Owns that the move is one transaction of git with the old value named: it happens together with the
+//! tags that say what landed, or not at all. Where the target is checked out, the tested commit is staged
+//! under a name first and then taken into that working tree by a fast-forward, which git refuses rather
+//! than touch a change. A staged commit is never lost: the next landing takes it, or a person does.
+
+use std::path::{Path, PathBuf};
+
+use flagpost_core::{
+    git::{self, Git, is_ancestor},
+    landing::{LandedTag, LandingQueue, QueuedBranch, Target, landed_ref, staged_ref},
+};
+
+use super::Landing;
+use crate::{
+    error::Result,
+    events::RunEvent,
+    worktree::{listing, status},
+};
+
+/// What came of a move.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Moved {
+    /// The target stands on the commit.
+    Yes,
+    /// The commit waits for a working tree with changes; how a person takes it.
+    Staged { take: String },
+    /// Somebody moved the target first.
+    Meanwhile,
+}
+
+impl Landing<'_> {
+    /// Moves the target from where the queue saw it to a commit on `base`.
+    pub(super) fn move_target(
+        &mut self,
+        queue: &LandingQueue,
+        (base, commit): (&str, &str),
+        merged: &[(QueuedBranch, String)],
+    ) -> Result<Moved> {
+        let top = &self.stage.repository.top;
+        let target = &queue.target;
+        let mut refs = String::new();
+        for (branch, commit) in merged {
+            let tag = LandedTag {
+                branch: branch.branch.clone(),
+                tip: branch.tip.clone(),
+                commit: commit.clone(),
+                onto: target.branch.clone(),
+                at: self.stage.home.now().as_second(),
+            };
+            let object = tag.write(top)?;
+            refs += &format!("update {} {object}\n", landed_ref(&branch.branch));
+        }
+        let (full, staged) = (target.full(), staged_ref(&target.branch));
+        let is_direct = self.terms.push.is_none() && standing_on(top, target)?.is_none();
+        refs += &match (is_direct, &queue.staged) {
+            (true, _) => format!("update {full} {commit} {}\n", target.tip),
+            (false, Some(_)) => format!(
+                "verify {full} {}\nupdate {staged} {commit} {base}\n",
+                target.tip
+            ),
+            (false, None) => format!("verify {full} {}\ncreate {staged} {commit}\n", target.tip),
+        };
+        if !self.at_once(target, &refs)? {
+            return Ok(Moved::Meanwhile);
+        }
+        if is_direct {
+            return Ok(Moved::Yes);
+        }
+        if !self.pushed(target, commit)? {
+            self.unstage(target, commit)?;
+            return Ok(Moved::Meanwhile);
+        }
+        self.advance(target, commit)
+    }
+
+    /// Takes a commit that was staged by an earlier landing, where that can be done now.
+    pub(super) fn take_staged(&mut self, target: &Target) -> Result<()> {
+        let top = &self.stage.repository.top;
+        let Some(commit) = git::commit(top, &staged_ref(&target.branch))? else {
+            self.report.take = None;
+            return Ok(());
+        };
+        let is_new = !is_ancestor(top, &commit, &target.tip)?;
+        if is_new && is_ancestor(top, &target.tip, &commit)? && !self.pushed(target, &commit)? {
+            return self.unstage(target, &commit);
+        }
+        self.report.take = match self.advance(target, &commit)? {
+            Moved::Staged { take } => Some(take),
+            Moved::Yes | Moved::Meanwhile => None,
+        };
+        Ok(())
+    }
+
+    /// Moves the target on to a staged commit.
+    pub(super) fn advance(&mut self, target: &Target, commit: &str) -> Result<Moved> {
+        let top = self.stage.repository.top.clone();
+        let tip = git::commit(&top, &target.full())?.unwrap_or_default();
+        if is_ancestor(&top, commit, &tip)? {
+            self.unstage(target, commit)?;
+            return Ok(Moved::Yes);
+        }
+        if !is_ancestor(&top, &tip, commit)? {
+            self.unstage(target, commit)?;
+            return Ok(Moved::Meanwhile);
+        }
+        let staged = staged_ref(&target.branch);
+        let Some(dir) = standing_on(&top, target)? else {
+            let full = target.full();
+            let refs = format!("update {full} {commit} {tip}\ndelete {staged} {commit}\n");
+            return Ok(match self.at_once(target, &refs)? {
+                true => Moved::Yes,
+                false => Moved::Meanwhile,
+            });
+        };
+        let mut why = unfit(&dir)?;
+        if why.is_none() {
+            let mut git = Git::at(&dir).args(&["merge", "--quiet", "--ff-only", commit]);
+            let answer = git.ask_patiently()?;
+            match answer.code() {
+                Some(0) => {
+                    self.unstage(target, commit)?;
+                    return Ok(Moved::Yes);
+                }
+                _ => why = Some(git.refused(&answer).to_string()),
+            }
+        }
+        let why = why.unwrap_or_default();
+        let take = format!("git -C {} merge --ff-only {staged}", quoted(&dir));
+        (self.tell)(RunEvent::LandStaged {
+            onto: target.branch.clone(),
+            commit: commit.to_owned(),
+            why: format!("{} stands on {} and {why}", dir.display(), target.branch),
+            take: take.clone(),
+        })?;
+        Ok(Moved::Staged { take })
+    }
+
+    /// Makes this the commit that waits, in place of whatever waited.
+    pub(super) fn stage(&self, target: &Target, commit: &str) -> Result<()> {
+        let refs = format!("update {} {commit}\n", staged_ref(&target.branch));
+        self.at_once(target, &refs)?;
+        Ok(())
+    }
+
+    /// Lets a staged commit go: it is on the target, or the target went elsewhere.
+    fn unstage(&self, target: &Target, commit: &str) -> Result<()> {
+        let refs = format!("delete {} {commit}\n", staged_ref(&target.branch));
+        self.at_once(target, &refs)?;
+        Ok(())
+    }
+
+    /// One transaction; not carried out where the target has moved.
+    fn at_once(&self, target: &Target, refs: &str) -> Result<bool> {
+        let top = &self.stage.repository.top;
+        let mut git = Git::at(top)
+            .args(&[
+                "update-ref",
+                "-m",
+                "flagpost: landed",
+                "--create-reflog",
+                "--stdin",
+            ])
+            .input(format!("start\n{refs}prepare\ncommit\n"));
+        let answer = git.ask_patiently()?;
+        if answer.code() == Some(0) {
+            return Ok(true);
+        }
+        let now = git::commit(top, &target.full())?;
+        match now.as_ref() == Some(&target.tip) {
+            true => Err(flagpost_core::Error::from(git.refused(&answer)).into()),
+            false => Ok(false),
+        }
+    }
+}
+
+/// The working tree that stands on the target.
+fn standing_on(top: &Path, target: &Target) -> Result<Option<PathBuf>> {
+    let full = target.full();
+    let entries = listing::entries(top)?.into_iter();
+    let mut here = entries.filter(|it| it.branch.as_ref() == Some(&full) && it.path.is_dir());
+    // A bare repository is listed with the branch of its HEAD, and has no files.
+    Ok(here
+        .find(|it| status::stands_alone(&it.path).is_ok())
+        .map(|it| it.path))
+}
+
+/// Why nothing may be taken into a working tree.
+fn unfit(dir: &Path) -> Result<Option<String>> {
+    if let Some(what) = status::underway(dir)? {
+        return Ok(Some(format!("a {what} is under way there")));
+    }
+    let changed = status::uncommitted(dir)?.tracked;
+    Ok((!changed.is_empty()).then(|| format!("has uncommitted changes: {changed}")))
+}
+
+/// A path as a shell reads it.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
+    match text.chars().all(is_plain) {
+        true => text,
+        false => format!("'{}'", text.replace('\'', "'\\''")),
+    }
+}
