@@ -111,6 +111,22 @@ test('the dialogs have no fault either', async (t) => {
   }
 });
 
+test('a key that follows at once is for the dialog, and not for the page below it', async (t) => {
+  const page = await openBoard(await visit(t, browser), world);
+  await card(page, '1').focus();
+  for (const [key, ctrlKey] of [['k', true], ['m', false], ['?', false]]) {
+    const isOpen = await page.evaluate(async ([key, ctrlKey]) => {
+      document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, ctrlKey, bubbles: true, cancelable: true }));
+      await new Promise((done) => setTimeout(done));
+      return document.querySelector('dialog[open]')?.contains(document.activeElement);
+    }, [key, ctrlKey]);
+    assert.equal(isOpen, true, key);
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await card(page, '1').focus();
+  }
+});
+
 test('every screen is reached and left by keys alone', async (t) => {
   const page = await openBoard(await visit(t, browser), world);
   const titles = [['l', /List|tasks?/i], ['g', /Graph/], ['s', /Settings/], ['i', /Inbox|wait/], ['f', /Fleet|worker/i], ['r', /Run|session/i], ['m', /Messages?/i], ['e', /Files?|reserv/i], ['b', /Board/]];

@@ -1,7 +1,7 @@
 // Questions to the person: a form, a confirmation, a menu. One dialog at a time.
 // @ts-check
 
-import { html, signal, useEffect, useRef } from './preact.js';
+import { html, signal, useLayoutEffect, useRef } from './preact.js';
 import { say } from './notices.js';
 import { plain } from './words.js';
 
@@ -71,7 +71,8 @@ export function Input({ field }) {
 export function Asked() {
   const question = asked.value;
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
-  useEffect(() => {
+  // At once: the next key is for it.
+  useLayoutEffect(() => {
     if (question === null) return giveBack();
     const at = document.activeElement;
     if (at instanceof HTMLElement && at !== document.body) before = at;
