@@ -4,6 +4,7 @@
 
 import { html } from './preact.js';
 import { Marked } from './marked.js';
+import { plain } from './words.js';
 
 /** @typedef {{ n: number, text: string, shown: import('./preact.js').VNode, raw: string, more: number, before: string }} Line */
 
@@ -113,7 +114,9 @@ export class Printed {
     const put = (to) => {
       const part = line.slice(last, to);
       text += part;
-      if (part !== '') shown.push(html`<span key=${last} class=${style}><${Marked} text=${part} /></span>`);
+      // Most lines are nothing but text, and there are thousands.
+      if (style === '' && plain(part) === part) shown.push(part);
+      else if (part !== '') shown.push(html`<span key=${last} class=${style}><${Marked} text=${part} /></span>`);
     };
     for (const { 0: escape, 1: codes, 2: end, index } of line.matchAll(ESCAPES)) {
       put(index);
