@@ -2,6 +2,7 @@
 // history. The agent is a shell script, which prints what the test gives it and ends when it says so.
 
 import assert from 'node:assert/strict';
+import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { inAllColours, tooWide } from './access.mjs';
@@ -35,7 +36,9 @@ async function worldOf(t, subjects) {
   const say = (task, text, attempt = 1) => {
     const n = (said.get(`${task}-${attempt}`) ?? 0) + 1;
     said.set(`${task}-${attempt}`, n);
-    world.write(file(task, attempt, String(n)), text);
+    // It appears with all of its text: the agent prints what it finds.
+    world.write(file(task, attempt, `new ${n}`), text);
+    renameSync(file(task, attempt, `new ${n}`), file(task, attempt, String(n)));
   };
   const end = (task, how = 'passes', attempt = 1) => world.write(file(task, attempt, how), '');
   const run = () => world.start('run', '--agent', `sh ${join(world.user, 'agent.sh')} ${join(world.user, 'says')}`, '--retries', '2', '--quiet');
