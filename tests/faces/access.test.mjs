@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { COLOURS, faults } from './access.mjs';
+import { faults, inAllColours, tooWide } from './access.mjs';
 import { aloud, card, openBoard } from './board.mjs';
-import { open, SCHEMES, SIZES, visit } from './browser.mjs';
+import { open, SIZES, visit } from './browser.mjs';
 import { World } from './world.mjs';
 
 const browser = await open({ after });
@@ -39,17 +39,6 @@ test('axe sees a fault where there is one', async (t) => {
   assert.match(fault, /^html-has-lang: /);
 });
 
-/** The faults of the page in each colour scheme: between them only the colours differ. */
-async function inAllColours(page, about) {
-  const found = [];
-  for (const [n, colorScheme] of SCHEMES.entries()) {
-    await page.emulateMedia({ colorScheme });
-    await page.waitForFunction((dark) => getComputedStyle(document.documentElement).colorScheme.includes(dark ? 'dark' : 'light'), colorScheme === 'dark');
-    found.push(...(await faults(page, n === 0 ? undefined : COLOURS)).map((it) => `${about} ${colorScheme} ${it}`));
-  }
-  return found;
-}
-
 for (const [name, size] of Object.entries(SIZES)) {
   test(`the pages of the sign-in have no fault, ${name}, in each colour scheme`, async (t) => {
     const context = await visit(t, browser, { size });
@@ -72,13 +61,41 @@ for (const [name, size] of Object.entries(SIZES)) {
       await page.locator('main:not([aria-busy="true"]):not(:has([aria-busy="true"]))').locator('h1, h2').first().waitFor();
       await page.getByText('● live').waitFor();
       await page.waitForLoadState('load');
-      found.push(...(await inAllColours(page, path)));
-      const [inside, outside] = await page.evaluate(() => [document.documentElement.clientWidth, document.documentElement.scrollWidth]);
-      if (outside > inside) found.push(`${path} is wider than the screen: ${outside} > ${inside}`);
+      found.push(...(await inAllColours(page, path)), ...(await tooWide(page, path)));
     }
     assert.deepEqual([...found, ...page.faults], []);
   });
 }
+
+for (const [name, size] of Object.entries(SIZES)) {
+  test(`letters of twice their size cut nothing off, ${name}`, async (t) => {
+    const page = await openBoard(await visit(t, browser, { size, reducedMotion: 'reduce' }), world);
+    await page.addInitScript(() => addEventListener('DOMContentLoaded', () => (document.documentElement.style.fontSize = '175%')));
+    const found = [];
+    for (const path of await screens(page)) {
+      await page.goto('about:blank');
+      await page.goto(`${http}${path}`);
+      await page.getByText('● live').waitFor();
+      found.push(...(await tooWide(page, path)));
+    }
+    assert.deepEqual(found, []);
+    const last = page.getByRole('navigation', { name: 'Screens' }).locator('a, button').filter({ visible: true }).last();
+    await last.scrollIntoViewIfNeeded();
+    const { x, width } = await last.boundingBox();
+    assert.ok(x >= 0 && x + width <= size.width + 1, `${x} ${width}`);
+  });
+}
+
+test('with colours of the system\'s own one sees which screen is shown and what is chosen', async (t) => {
+  const page = await openBoard(await visit(t, browser, { forcedColors: 'active' }), world);
+  const edge = (at) => at.evaluate((it) => getComputedStyle(it).borderBottomColor);
+  const tabs = page.getByRole('navigation', { name: 'Screens' });
+  assert.notEqual(await edge(tabs.locator('a[aria-current]')), await edge(tabs.locator('a:not([aria-current])').first()));
+  await page.keyboard.press('Control+k');
+  const outline = (of) => page.getByRole('dialog').getByRole('option', of).first().evaluate((it) => getComputedStyle(it).outlineStyle);
+  assert.equal(await outline({ selected: true }), 'solid');
+  assert.equal(await outline({ selected: false }), 'none');
+});
 
 test('the dialogs have no fault either', async (t) => {
   for (const size of Object.values(SIZES)) {
@@ -91,6 +108,22 @@ test('the dialogs have no fault either', async (t) => {
       await page.keyboard.press('Escape');
       await page.getByRole('dialog').waitFor({ state: 'hidden' });
     }
+  }
+});
+
+test('a key that follows at once is for the dialog, and not for the page below it', async (t) => {
+  const page = await openBoard(await visit(t, browser), world);
+  await card(page, '1').focus();
+  for (const [key, ctrlKey] of [['k', true], ['m', false], ['?', false]]) {
+    const isOpen = await page.evaluate(async ([key, ctrlKey]) => {
+      document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, ctrlKey, bubbles: true, cancelable: true }));
+      await new Promise((done) => setTimeout(done));
+      return document.querySelector('dialog[open]')?.contains(document.activeElement);
+    }, [key, ctrlKey]);
+    assert.equal(isOpen, true, key);
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await card(page, '1').focus();
   }
 });
 

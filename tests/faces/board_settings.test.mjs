@@ -62,7 +62,7 @@ test('a finding is shown with its command, and looked for again by the button al
 
 test('the browsers that are in are shown, with the command that signs them out', async (t) => {
   const page = await show(t);
-  await page.locator('section').filter({ has: page.getByRole('heading', { name: 'Browsers' }) }).getByText('Chrome').first().waitFor();
+  await page.locator('section').filter({ has: page.getByRole('heading', { name: 'Browsers' }) }).getByText('Chrome on Linux').first().waitFor();
   await page.getByText('flagpost board --sign-out').waitFor();
 });
 

@@ -31,7 +31,7 @@ test('a page that is cut off says so, shows its cards and sends nothing; once ba
   await card(page, '1', 'ready').waitFor();
   await card(page, '1').focus();
   await page.keyboard.press('m');
-  assert.equal(await page.getByRole('dialog').getByRole('button', { name: /not connected/ }).count() > 0, true);
+  await page.getByRole('dialog').getByRole('button', { name: /not connected/ }).first().waitFor();
   await page.keyboard.press('Escape');
   await world.flagpost('claim', '1', '--as', 'W1');
   await world.flagpost('done', '2', '-y');

@@ -34,6 +34,9 @@ function chromium() {
   return found;
 }
 
+/** Scripts that run for seconds are not worth optimising, and nobody else's processor is to be had for it. */
+const QUICK = '--js-flags=--no-opt --single-threaded';
+
 /** A browser of the test's own, which ends with the test. `args` are Chromium's. */
 export async function open(t, args = []) {
   const browser = await installed('playwright-core').chromium.launch({
@@ -41,7 +44,7 @@ export async function open(t, args = []) {
     timeout: PATIENCE * 2,
     // It shows only what the tests themselves wrote, and starts where there are no namespaces.
     chromiumSandbox: false,
-    args: ['--disable-dev-shm-usage', '--no-proxy-server', ...args],
+    args: ['--disable-dev-shm-usage', '--no-proxy-server', '--disable-gpu', QUICK, ...args],
   });
   t.after(() => browser.close());
   return browser;

@@ -155,11 +155,12 @@ export class World {
   /** Ends the daemon and what was started, where it runs: each gets a moment, and no more. */
   async down() {
     for (const { child, ended } of this.#others.splice(0)) {
-      // A run that is told so twice ends its agents too.
+      // A run that is told so twice ends its agents too. Two signals at once are one.
       child.kill('SIGINT');
-      child.kill('SIGINT');
+      const again = setInterval(() => child.kill('SIGINT'), 100);
       const late = setTimeout(() => child.kill('SIGKILL'), 5000);
       if (child.exitCode === null && child.signalCode === null) await ended;
+      clearInterval(again);
       clearTimeout(late);
     }
     const daemon = this.#daemon;

@@ -1,8 +1,9 @@
 // Questions to the person: a form, a confirmation, a menu. One dialog at a time.
 // @ts-check
 
-import { html, signal, useEffect, useRef } from './preact.js';
+import { html, signal, useLayoutEffect, useRef } from './preact.js';
 import { say } from './notices.js';
+import { plain } from './words.js';
 
 /** What had the focus before the question. @type {HTMLElement | null} */
 let before = null;
@@ -16,7 +17,7 @@ function giveBack() {
 }
 
 /** @typedef {{ name: string, label: string, kind?: 'line' | 'text' | 'choice', choices?: string[], value?: string, isNeeded?: boolean }} Field */
-/** @typedef {{ key: string, label: string, about?: string, refused?: string | null }} Choice */
+/** @typedef {{ key: string, label: string, shown?: string, about?: string, refused?: string | null }} Choice */
 /** @typedef {{ title: string, text?: string, fields?: Field[], choices?: Choice[], confirm?: string, answer: (given: any) => void }} Question */
 
 /** @type {import('./preact.js').Signal<Question | null>} */
@@ -70,7 +71,8 @@ export function Input({ field }) {
 export function Asked() {
   const question = asked.value;
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
-  useEffect(() => {
+  // At once: the next key is for it.
+  useLayoutEffect(() => {
     if (question === null) return giveBack();
     const at = document.activeElement;
     if (at instanceof HTMLElement && at !== document.body) before = at;
@@ -102,16 +104,16 @@ export function Asked() {
   };
   return html`
     <dialog ref=${dialog} key=${question.title} aria-labelledby="asked" onCancel=${() => question.answer(null)} onClose=${() => question.answer(null)}>
-      <h2 id="asked">${question.title}</h2>
-      ${question.text !== undefined && html`<p>${question.text}</p>`}
+      <h2 id="asked">${plain(question.title)}</h2>
+      ${question.text !== undefined && html`<p>${plain(question.text)}</p>`}
       ${question.choices !== undefined
         ? html`
-            <ul class="menu" onKeyDown=${press}>
+            <ul class=${question.choices.some(({ shown }) => shown !== undefined) ? 'menu keys' : 'menu'} onKeyDown=${press}>
               ${question.choices.map(
-                ({ key, label, about, refused }) => html`
+                ({ key, label, shown, about, refused }) => html`
                   <li key=${key}>
                     <button type="button" aria-disabled=${refused != null} onClick=${() => (refused == null ? question.answer(key) : say(refused))}>
-                      <kbd>${key}</kbd><span>${label}</span>
+                      <kbd>${shown ?? key}</kbd><span>${label}</span>
                       <span class="dim">${refused ?? about ?? ''}</span>
                     </button>
                   </li>

@@ -1,11 +1,14 @@
-// An answer of the daemon, asked for again when the runs have moved, and not more often than twice a second.
+// Answers of the daemon, asked for again when what they tell of has moved, and not more often than it can be read.
 // @ts-check
 
 import { useEffect, useRef, useState } from './preact.js';
 import { get } from './api.js';
-import { runMoved } from './state.js';
+import { fail } from './notices.js';
+import { repositories, runMoved } from './state.js';
 
 const PAUSE = 500;
+/** What moves at once is asked for once. */
+const SETTLED = 200;
 
 /**
  * The answer, and what was said against it. An empty path asks nothing.
@@ -31,4 +34,20 @@ export function useAsked(path, follows = true) {
     now.current = '';
   }, []);
   return told.path === path ? told : { answer: null, fault: '' };
+}
+
+/**
+ * What all repositories answer, asked for again with each `moved`; null until it is there.
+ * @param {string} path @param {number} moved @returns {{ repo: Repository, answer: any }[] | null}
+ */
+export function useAskedOfAll(path, moved) {
+  const [all, setAll] = useState(/** @type {{ repo: Repository, answer: any }[] | null} */ (null));
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      const asked = repositories.peek().map(async (repo) => ({ repo, answer: await get(path, { repo: repo.id }) }));
+      Promise.all(asked).then(setAll).catch(fail);
+    }, all === null ? 0 : SETTLED);
+    return () => clearTimeout(timer);
+  }, [moved]);
+  return all;
 }

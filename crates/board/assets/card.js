@@ -27,7 +27,7 @@ export function focusOn(id) {
 }
 const moved = signal(0);
 
-const NARROW = matchMedia('(max-width: 699px)');
+const NARROW = matchMedia('(max-width: 43.74em)');
 /** The height of a card with its gap, in rem; board.css says the same. */
 const HEIGHT = 5.9;
 

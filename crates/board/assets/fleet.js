@@ -1,9 +1,10 @@
 // The fleet: each worker, its sign of life and its work. Workers with something for the person come first.
 // @ts-check
 
-import { html, useEffect, useState } from './preact.js';
-import { get, post } from './api.js';
+import { html, useEffect } from './preact.js';
+import { post } from './api.js';
 import { ask } from './ask.js';
+import { useAskedOfAll } from './asked.js';
 import { useKeys } from './keys.js';
 import { copy, fail, toast } from './notices.js';
 import { repositoryOf, canAct, fleetMoved, lists, repositories } from './state.js';
@@ -18,20 +19,6 @@ const LIFE = {
   silent: { sign: '◌', word: 'silent' },
 };
 
-/** The repositories' workers, asked for again once the fleet has settled. @returns {Map<string, Worker[]> | null} */
-function useWorkers() {
-  const [workers, setWorkers] = useState(/** @type {Map<string, Worker[]> | null} */ (null));
-  const moved = fleetMoved.value;
-  useEffect(() => {
-    const timer = setTimeout(() => {
-      const asked = repositories.peek().map(async ({ id }) => /** @type {[string, Worker[]]} */ ([id, (await get('/v1/workers', { repo: id })).workers]));
-      Promise.all(asked).then((all) => setWorkers(new Map(all))).catch(fail);
-    }, workers === null ? 0 : 200);
-    return () => clearTimeout(timer);
-  }, [moved]);
-  return workers;
-}
-
 async function join() {
   if (!canAct.peek()) return fail('Not connected: verbs are off.');
   const given = await ask({ title: 'Add a worker', fields: [{ name: 'id', label: 'Name', isNeeded: true }, { name: 'agent', label: 'Agent' }], confirm: 'Add' });
@@ -42,7 +29,7 @@ async function join() {
 }
 
 export function Fleet() {
-  const workers = useWorkers();
+  const workers = useAskedOfAll('/v1/workers', fleetMoved.value);
   useKeys('Fleet', () => [{ key: 'c', does: 'add a worker', run: () => void join() }], []);
   const isSeveral = repositories.value.length > 1;
   const named = route.value.query.get('worker') ?? '';
@@ -53,7 +40,9 @@ export function Fleet() {
     <main id="main" tabindex="-1" class="page wide" aria-busy=${workers === null}>
       <h1>Fleet</h1>
       ${repositories.value.map(({ id, name }) => {
-        const all = [...(workers?.get(id) ?? [])].sort((a, b) => urgency(a) - urgency(b) || a.id.localeCompare(b.id, 'en', { numeric: true }));
+        /** @type {Worker[]} */
+        const told = workers?.find(({ repo }) => repo.id === id)?.answer.workers ?? [];
+        const all = [...told].sort((a, b) => urgency(a) - urgency(b) || a.id.localeCompare(b.id, 'en', { numeric: true }));
         return html`
           <section key=${id} aria-label=${`Workers of ${name}`}>
             <h2 class=${isSeveral ? '' : 'unseen'}>${name}</h2>

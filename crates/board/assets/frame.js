@@ -137,15 +137,17 @@ export function Refused() {
   `;
 }
 
-/** The keys that act now; a choice turns single keys off. */
+/** The keys that act now, each to be chosen; one choice turns single keys off. */
 async function help() {
-  const rows = tables.peek().flatMap(({ title, keys }) => keys.map(({ key, does, shown }) => ({ key: shown ?? key, label: does, about: title })));
+  const all = tables.peek().flatMap(({ title, keys }) => [...Map.groupBy(keys, ({ does }) => does).values()].map((same) => ({ title, same })));
+  const rows = all.map(({ title, same }) => ({ key: same[0]?.key ?? '', shown: same.map(({ key, shown }) => shown ?? key).join(' '), label: same[0]?.does ?? '', about: title }));
   const choice = await choose({
     title: 'Keys',
     text: isOn.peek() ? 'Single keys act outside fields.' : 'Single keys are off.',
     choices: [{ key: '!', label: isOn.peek() ? 'Turn single keys off' : 'Turn single keys on' }, ...rows],
   });
   if (choice === '!') isOn.value = !isOn.peek();
+  else tables.peek().flatMap(({ keys }) => keys).find(({ key }) => key === choice)?.run(new KeyboardEvent('keydown'));
 }
 
 /** The keys of every screen. */

@@ -1,42 +1,28 @@
 // Messages: conversations on the left, one of them on the right, with how far each message is.
 // @ts-check
 
-import { html, useEffect, useState } from './preact.js';
-import { get } from './api.js';
+import { html } from './preact.js';
+import { useAskedOfAll } from './asked.js';
 import { Prose } from './marked.js';
-import { fail } from './notices.js';
 import { route } from './route.js';
-import { mailMoved, repositories } from './state.js';
+import { mailMoved } from './state.js';
 import { age, count, plain } from './words.js';
 
 /** The conversation of a message; one outside any is named by its worker. @param {Message} of */
 const threadOf = ({ message }) => message.thread ?? `with ${message.place.split('/')[0]}`;
 
-/** @returns {(Message & { repo: string })[] | null} */
-function useMessages() {
-  const [messages, setMessages] = useState(/** @type {(Message & { repo: string })[] | null} */ (null));
-  const moved = mailMoved.value;
-  useEffect(() => {
-    const timer = setTimeout(() => {
-      const asked = repositories.peek().map(async ({ id: repo }) => (await get('/v1/messages', { repo })).messages.map((/** @type {Message} */ it) => ({ ...it, repo })));
-      Promise.all(asked).then((all) => setMessages(all.flat())).catch(fail);
-    }, messages === null ? 0 : 200);
-    return () => clearTimeout(timer);
-  }, [moved]);
-  return messages;
-}
-
 export function Messages() {
-  const messages = useMessages();
+  /** @type {Message[] | undefined} */
+  const messages = useAskedOfAll('/v1/messages', mailMoved.value)?.flatMap(({ answer }) => answer.messages);
   const chosen = route.value.query.get('thread');
   const threads = Map.groupBy(messages ?? [], threadOf);
   const shown = chosen ?? [...threads.keys()].at(-1) ?? '';
   return html`
-    <main id="main" tabindex="-1" class=${chosen === null ? 'inbox' : 'inbox open'} aria-busy=${messages === null}>
+    <main id="main" tabindex="-1" class=${chosen === null ? 'inbox' : 'inbox open'} aria-busy=${messages === undefined}>
       <h1 class="unseen">Messages</h1>
       <section class="waiting" aria-labelledby="threads">
         <h2 id="threads">${count(messages?.length ?? 0, 'message')}</h2>
-        ${messages !== null && messages.length === 0 && html`<p>No message yet.</p>`}
+        ${messages?.length === 0 && html`<p>No message yet.</p>`}
         <ul>
           ${[...threads].reverse().map(([name, all]) => html`
             <li key=${name}><a href=${`/#screen=messages&thread=${encodeURIComponent(name)}`} aria-current=${name === shown ? 'true' : undefined}>
@@ -48,7 +34,7 @@ export function Messages() {
         <p class="back"><a href="/#screen=messages">‹ Messages</a></p>
         ${(threads.get(shown) ?? []).map(({ message, state }) => html`
           <article key=${message.place} class="message">
-            <h2>${message.subject ?? message.title} <span class="dim">${plain(message.from)} → ${plain(message.to)}</span></h2>
+            <h2>${plain(message.subject ?? message.title ?? '')} <span class="dim">${plain(message.from)} → ${plain(message.to)}</span></h2>
             <p class="dim">${message.place} · ${age(message.at)} ago · <b>${state}</b></p>
             <${Prose} text=${message.body} />
           </article>

@@ -2,6 +2,7 @@
 // @ts-check
 
 import { html, signal } from './preact.js';
+import { plain } from './words.js';
 
 /** @typedef {{ n: number, text: string, isError: boolean, hint: string | null }} Toast */
 /** @type {import('./preact.js').Signal<Toast[]>} */
@@ -52,7 +53,7 @@ export function Toasts() {
       ${toasts.value.map(
         (it) => html`
           <div key=${it.n} class=${it.isError ? 'toast error' : 'toast'}>
-            <p>${it.text}${it.hint !== null && html`<br /><span class="dim">${it.hint}</span>`}</p>
+            <p>${plain(it.text)}${it.hint !== null && html`<br /><span class="dim">${plain(it.hint)}</span>`}</p>
             ${it.isError && html`<button type="button" onClick=${() => close(it.n)}>Close</button>`}
           </div>
         `,

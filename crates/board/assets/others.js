@@ -52,7 +52,7 @@ function ReportItem({ item: { repo, report: { report } } }) {
       .finally(askAgain);
   useKeys('This report', () => [{ key: 'y', does: 'mark as read', run: () => void read() }], [report.seq]);
   return html`
-    <h2>Report of ${report.worker}${report.ticket !== null && ` · #${report.ticket}`}</h2>
+    <h2>Report of ${plain(report.worker)}${report.ticket !== null && ` · #${plain(report.ticket)}`}</h2>
     <p class="dim">${report.kind} · number ${report.seq} · ${age(report.produced_at)} ago</p>
     <${Prose} text=${report.body} />
     ${report.next_action !== null && html`<p>Next, it thinks: ${plain(report.next_action)}</p>`}

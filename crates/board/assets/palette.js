@@ -2,7 +2,7 @@
 // looked for in all texts, once nobody types.
 // @ts-check
 
-import { html, signal, useEffect, useRef, useState } from './preact.js';
+import { html, signal, useEffect, useLayoutEffect, useRef, useState } from './preact.js';
 import { get } from './api.js';
 import { current } from './card.js';
 import { tables } from './keys.js';
@@ -122,7 +122,8 @@ function Open() {
   const [at, setAt] = useState(0);
   const hits = useHits(text);
   const entries = [...found(text), ...(hits?.entries ?? [])];
-  useEffect(() => {
+  // At once: the next key is for it.
+  useLayoutEffect(() => {
     dialog.current?.showModal();
     dialog.current?.querySelector('input')?.focus();
   }, []);

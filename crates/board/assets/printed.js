@@ -4,6 +4,7 @@
 
 import { html } from './preact.js';
 import { Marked } from './marked.js';
+import { plain } from './words.js';
 
 /** @typedef {{ n: number, text: string, shown: import('./preact.js').VNode, raw: string, more: number, before: string }} Line */
 
@@ -46,14 +47,17 @@ function styled(before, codes) {
 export class Printed {
   /** @type {Line[]} */
   lines = [];
-  /** Whether lines before the first were left out. */
-  isCut = false;
+  /** Where parts begin that are kept: their bytes, and the number of the first line there. @type {{ from: number, n: number }[]} */
+  #parts = [];
+  /** Whether lines after the last were left out. */
+  isBehind = false;
   #style = '';
   #isOpen = false;
   #n = 0;
 
-  /** Takes in what was printed next; it may end inside of a line. @param {string} text */
-  feed(text) {
+  /** Takes in what was printed next, from this byte on; it may end inside of a line. @param {string} text @param {number} from */
+  feed(text, from) {
+    if (!this.#isOpen) this.#parts.push({ from, n: this.#n + 1 });
     const parts = text.split('\n');
     const end = parts.pop() ?? '';
     const isOpen = end !== '';
@@ -64,10 +68,26 @@ export class Printed {
       else this.#extend(part);
     });
     this.#isOpen = isOpen;
-    if (this.lines.length > MOST) {
-      this.isCut = true;
-      this.lines.splice(0, this.lines.length - MOST);
-    }
+    this.lines.splice(0, this.lines.length - MOST);
+    const first = this.lines[0]?.n ?? 0;
+    this.#parts = this.#parts.filter(({ n }) => n >= first);
+  }
+
+  /** Where the first part begins that is kept as a whole, in bytes: what is before it can be asked for. */
+  get from() {
+    return this.#parts[0]?.from ?? 0;
+  }
+
+  /** Takes in what was printed before that. Nothing is fed behind it any more where the end had to go. @param {string} text @param {number} from */
+  feedBefore(text, from) {
+    const first = this.#parts[0]?.n ?? this.#n + 1;
+    const kept = this.lines.filter(({ n }) => n >= first);
+    const before = new Printed();
+    before.#n = first - 1 - text.replace(/\n$/, '').split('\n').length;
+    before.feed(text, from);
+    this.isBehind ||= before.lines.length + kept.length > MOST;
+    this.lines = [...before.lines, ...kept].slice(0, MOST);
+    this.#parts = [...before.#parts, ...this.#parts];
   }
 
   /** @param {string} text */
@@ -94,7 +114,9 @@ export class Printed {
     const put = (to) => {
       const part = line.slice(last, to);
       text += part;
-      if (part !== '') shown.push(html`<span key=${last} class=${style}><${Marked} text=${part} /></span>`);
+      // Most lines are nothing but text, and there are thousands.
+      if (style === '' && plain(part) === part) shown.push(part);
+      else if (part !== '') shown.push(html`<span key=${last} class=${style}><${Marked} text=${part} /></span>`);
     };
     for (const { 0: escape, 1: codes, 2: end, index } of line.matchAll(ESCAPES)) {
       put(index);

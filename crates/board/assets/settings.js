@@ -92,6 +92,15 @@ function Findings({ repo }) {
   `;
 }
 
+/** What browsers call themselves, those first that name others too. */
+const BROWSERS = { 'Firefox/': 'Firefox', 'Edg/': 'Edge', 'OPR/': 'Opera', 'Chrome/': 'Chrome', 'Safari/': 'Safari' };
+/** A browser in two words; another as it calls itself. @param {string} agent */
+function browserOf(agent) {
+  const [, name] = Object.entries(BROWSERS).find(([it]) => agent.includes(it)) ?? [];
+  const system = /Windows|Android|iPhone|iPad|Macintosh|Linux/.exec(agent)?.[0];
+  return name === undefined ? plain(agent) || 'A browser' : system === undefined ? name : `${name} on ${system}`;
+}
+
 function Browsers() {
   const answer = useAnswer('/v1/browsers');
   /** @type {{ name: string, since: string, used: string }[]} */
@@ -100,7 +109,7 @@ function Browsers() {
     <section aria-labelledby="browsers">
       <h2 id="browsers">Browsers <span class="dim">${answer !== null && `${browsers.length} signed in`}</span></h2>
       <${Fault} answer=${answer} />
-      <ul class="runs">${browsers.map(({ name, since, used }, n) => html`<li key=${n}>${plain(name)} <span class="dim">since ${age(since)} · asked ${age(used)} ago</span></li>`)}</ul>
+      <ul class="runs">${browsers.map(({ name, since, used }, n) => html`<li key=${n} title=${plain(name)}>${browserOf(name)} <span class="dim">signed in ${age(since)} ago · last asked ${age(used)} ago</span></li>`)}</ul>
       <p>Sign all of them out: <${Command} text="flagpost board --sign-out" /></p>
     </section>
   `;
@@ -118,7 +127,7 @@ function Values() {
   const parts = Map.groupBy(settings, ({ key }) => key.split('.', 1)[0] ?? '');
   return html`
     <section aria-labelledby="values" aria-busy=${answer === null}>
-      <h2 id="values">Settings <span class="dim">${plain(answer?.path ?? '')}</span></h2>
+      <h2 id="values">Values <span class="dim">${plain(answer?.path ?? '')}</span></h2>
       <${Fault} answer=${answer} />
       <p>Set one in the terminal: <code>flagpost config set NAME VALUE</code></p>
       ${(answer?.unknown ?? []).map((/** @type {{ key: string, line: number, suggestion: string | null }} */ it) => html`<p class="warn" key=${it.line}>Line ${it.line}: ${plain(it.key)} is no setting${it.suggestion !== null && `; ${it.suggestion} may be meant`}.</p>`)}

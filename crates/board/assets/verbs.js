@@ -4,7 +4,7 @@
 // only refuses what the table of moves refuses.
 // @ts-check
 
-import { post } from './api.js';
+import { get, post } from './api.js';
 import { ask, choose } from './ask.js';
 import { laneOf } from './lanes.js';
 import { fail, say, toast } from './notices.js';
@@ -154,7 +154,9 @@ async function prepare(verb, list, tasks) {
     return (await ask({ title, text, confirm: 'Release' })) && { ...self, body: { force: true } };
   }
   if (verb === 'answer') {
-    const given = await ask({ title, fields: [{ name: 'text', label: 'Answer', kind: 'text', isNeeded: true }], confirm: 'Answer' });
+    // Whoever answers has the question before the eyes; without it they may know it.
+    const { result } = await get(`/v1/tasks/${encodeURIComponent(list)}/${encodeURIComponent(task.id)}`).catch(() => ({ result: null }));
+    const given = await ask({ title, text: isOne ? result?.text : undefined, fields: [{ name: 'text', label: 'Answer', kind: 'text', isNeeded: true }], confirm: 'Answer' });
     return given && { ...self, body: { text: given.text } };
   }
   if (verb === 'note') {

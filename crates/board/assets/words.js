@@ -9,7 +9,7 @@ setInterval(() => {
   now.value = Date.now();
 }, 30_000);
 
-const NARROW = matchMedia('(max-width: 899px)');
+const NARROW = matchMedia('(max-width: 56.24em)');
 /** Whether a task is a page of its own. */
 export const isNarrow = signal(NARROW.matches);
 NARROW.addEventListener('change', () => {

@@ -86,6 +86,7 @@ pub fn start(home: &Home, binary: &Path, args: &[String]) -> Result<Started> {
     for name in AGENTS {
         command.env_remove(name);
     }
+    command.env(LARGE.0, LARGE.1);
     let child = command.spawn().map_err(Error::system("start the daemon"))?;
     let instance = ready(home, child, &paths, begun)?;
     Ok(Started {
@@ -106,6 +107,10 @@ fn answers(socket: &Path, instance: &Instance, within: Duration) -> bool {
     let pid = told["daemon"]["pid"].as_u64();
     pid == Some(instance.pid.into())
 }
+
+/// From this size on the system's allocator gives memory back at once. Left to itself, glibc raises the size with
+/// the largest list that was read, and each thread keeps some of it.
+const LARGE: (&str, &str) = ("MALLOC_MMAP_THRESHOLD_", "131072");
 
 const AGENTS: [&str; 4] = [
     "FLAGPOST_WORKER",

@@ -22,6 +22,8 @@ mod sessions;
 mod settings;
 mod tasks;
 
+use std::io;
+
 use flagpost_disk::dialects::exchange::ListDocument;
 use flagpost_model::notification::Notice;
 use schemars::JsonSchema;
@@ -83,18 +85,28 @@ pub fn document<T: Published>(answer: &T) -> Value {
 
 /// The whole document as a text, made in one go: it may be long.
 pub fn text<T: Published>(answer: &T) -> String {
-    #[derive(Serialize)]
-    struct NamedAnswer<'a, T> {
-        schema: String,
-        #[serde(flatten)]
-        answer: &'a T,
-    }
-    let whole = NamedAnswer {
-        schema: shape::schema(T::NAME),
-        answer,
-    };
     // Nothing that is answered has keys that are no texts.
-    serde_json::to_string(&whole).unwrap_or_default()
+    serde_json::to_string(&NamedAnswer::of(answer)).unwrap_or_default()
+}
+
+/// Writes the whole document.
+pub fn write<T: Published>(answer: &T, to: impl io::Write) -> io::Result<()> {
+    Ok(serde_json::to_writer(to, &NamedAnswer::of(answer))?)
+}
+
+/// A document without a tree of JSON in between.
+#[derive(Serialize)]
+struct NamedAnswer<'a, T> {
+    schema: String,
+    #[serde(flatten)]
+    answer: &'a T,
+}
+
+impl<'a, T: Published> NamedAnswer<'a, T> {
+    fn of(answer: &'a T) -> Self {
+        let schema = shape::schema(T::NAME);
+        Self { schema, answer }
+    }
 }
 
 /// Each of these as an answer has it.

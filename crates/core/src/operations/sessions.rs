@@ -11,7 +11,7 @@ use crate::{
     answers::{LogPart, SessionDocuments, SessionInFull, StopAsked, TimelineAnswer, each},
     error::Result,
     registry,
-    sessions::{self, Sessions, Stop, ask_to_stop},
+    sessions::{self, PartPlace, Sessions, Stop, ask_to_stop},
     shape,
 };
 
@@ -48,7 +48,7 @@ pub(super) const ENTRIES: &[OperationEntry] = &[
     .taking(&[SESSION]),
     OperationEntry::new(
         Operation::SessionLog,
-        "What a task's agent printed, whole lines, in parts of 256 KiB at most",
+        "What a task's agent printed, whole lines, in parts of 256 KiB and 2,500 lines at most",
         Run::Awaited(["log_part", "log_none"], log),
     )
     .taking(&[
@@ -67,6 +67,11 @@ pub(super) const ENTRIES: &[OperationEntry] = &[
             "from",
             ParamKind::Number(0),
             "Where to begin, in bytes; without it, the end is told.",
+        ),
+        Parameter::new(
+            "before",
+            ParamKind::Number(0),
+            "Where to end, in bytes, in place of where to begin.",
         ),
     ]),
     OperationEntry::new(
@@ -147,7 +152,12 @@ fn log(caller: &Caller, arguments: &Arguments) -> Result<Option<Value>> {
     let task = task.or_else(|unknown| arguments.id("id").map_err(|_| unknown))?;
     let which = (arguments.text("session"), arguments.counted("attempt")?);
     let mut output = sessions.output(&list, &task, which)?;
-    let part = output.part(&sessions, arguments.number("from"))?;
+    let place = match (arguments.number("before"), arguments.number("from")) {
+        (Some(at), _) => PartPlace::Before(at),
+        (None, Some(at)) => PartPlace::From(at),
+        (None, None) => PartPlace::Last,
+    };
+    let part = output.part(&sessions, place)?;
     let is_news = part.is_over || part.to > part.from;
     Ok(is_news.then(|| json!(LogPart::from((&output, &part)))))
 }

@@ -57,6 +57,20 @@ pub struct Output {
 /// How much of an output is handed out at once: 256 KiB.
 const LONGEST_PART: u64 = 256 << 10;
 
+/// And how many lines of it: a page that keeps two parts knows where one of them begins.
+const MOST_LINES: usize = 2500;
+
+/// Which part of an output is meant.
+#[derive(Debug, Clone, Copy)]
+pub enum PartPlace {
+    /// From this byte on.
+    From(u64),
+    /// What ends at this byte.
+    Before(u64),
+    /// Its end.
+    Last,
+}
+
 /// A part of an attempt's output.
 #[derive(Debug)]
 pub struct OutputPart {
@@ -185,29 +199,35 @@ impl Output {
         Ok(File::open(&self.path).map_err(disk::Error::io("open", &self.path))?)
     }
 
-    /// The whole lines from this place on, or the last of them; a part of 256 KiB at most. A line
-    /// that is longer is cut; what is behind the last line break comes once nothing more does.
-    pub fn part(&mut self, sessions: &Sessions<'_>, from: Option<u64>) -> Result<OutputPart> {
+    /// The whole lines of this place; a part of 256 KiB and 2,500 lines at most. A line that is longer is
+    /// cut; what is behind the last line break comes once nothing more does.
+    pub fn part(&mut self, sessions: &Sessions<'_>, place: PartPlace) -> Result<OutputPart> {
         // Asked first: what is printed meanwhile is in the part.
         let is_over = !matches!(self.outlook(sessions)?, Outlook::More);
         let mut file = self.open()?;
         let failed = || disk::Error::io("read", &self.path);
         let size = file.metadata().map_err(failed())?.len();
-        let begin = from.unwrap_or(size.saturating_sub(LONGEST_PART)).min(size);
+        let (begin, end) = match place {
+            PartPlace::From(at) => (at.min(size), size),
+            PartPlace::Before(at) => (at.min(size).saturating_sub(LONGEST_PART), at.min(size)),
+            PartPlace::Last => (size.saturating_sub(LONGEST_PART), size),
+        };
         file.seek(SeekFrom::Start(begin)).map_err(failed())?;
         let mut bytes = Vec::new();
-        file.take(LONGEST_PART)
+        file.take(LONGEST_PART.min(end - begin))
             .read_to_end(&mut bytes)
             .map_err(failed())?;
-        let is_last = is_over && begin + bytes.len() as u64 >= size;
-        let whole = whole_lines(&bytes, from.is_none() && begin > 0, is_last);
+        let is_end = is_over && begin + bytes.len() as u64 >= size;
+        let goes_on = matches!(place, PartPlace::From(_));
+        let whole = whole_lines(&bytes, !goes_on && begin > 0, is_end);
+        let whole = fewer_lines(&bytes, whole, goes_on);
         let said = bytes[whole.clone()].iter().copied();
         let said: Vec<u8> = said.filter(|byte| *byte != 0).collect();
         Ok(OutputPart {
             from: begin + whole.start as u64,
             to: begin + whole.end as u64,
             text: String::from_utf8_lossy(&said).into_owned(),
-            is_over: is_last,
+            is_over: is_over && begin + whole.end as u64 >= size,
         })
     }
 
@@ -330,8 +350,9 @@ impl Output {
 /// too. A line that fills a part is cut.
 fn whole_lines(bytes: &[u8], begins_inside: bool, is_last: bool) -> Range<usize> {
     let is_break = |byte: &u8| *byte == b'\n';
-    let first = bytes.iter().position(is_break).filter(|_| begins_inside);
-    let start = first.map_or(0, |at| at + 1);
+    let first = bytes.iter().position(is_break).map(|at| at + 1);
+    let start = first.filter(|at| begins_inside && *at < bytes.len());
+    let start = start.unwrap_or(0);
     let end = match bytes.iter().rposition(is_break) {
         _ if is_last => bytes.len(),
         Some(last) => last + 1,
@@ -339,6 +360,22 @@ fn whole_lines(bytes: &[u8], begins_inside: bool, is_last: bool) -> Range<usize>
         None => start,
     };
     start..end
+}
+
+/// The first lines of these, where one goes on from them, or the last.
+fn fewer_lines(bytes: &[u8], whole: Range<usize>, goes_on: bool) -> Range<usize> {
+    let breaks = whole.clone().filter(|at| bytes[*at] == b'\n');
+    match goes_on {
+        true => {
+            let end = breaks.map(|at| at + 1).nth(MOST_LINES - 1);
+            whole.start..end.unwrap_or(whole.end)
+        }
+        false => {
+            // The last one ends the last line.
+            let start = breaks.rev().map(|at| at + 1).nth(MOST_LINES);
+            start.unwrap_or(whole.start)..whole.end
+        }
+    }
 }
 
 /// The file of an attempt's output.

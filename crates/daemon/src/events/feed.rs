@@ -6,6 +6,7 @@
 use std::{
     convert::Infallible,
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll, ready},
     time::Duration,
 };
@@ -17,6 +18,8 @@ use tokio::{
     time::timeout,
 };
 use tracing::warn;
+
+use super::Text;
 
 /// How often an idle stream says that it is there.
 const ALIVE: Duration = Duration::from_secs(15);
@@ -30,7 +33,7 @@ pub(crate) trait Listener: Send + 'static {
     fn step(&mut self) -> FeedStep;
 
     /// What there is to say, read from files.
-    fn look(&mut self) -> flagpost_core::Result<String>;
+    fn look(&mut self) -> flagpost_core::Result<Arc<Text>>;
 }
 
 /// What to do next.
@@ -69,7 +72,7 @@ async fn tell<L: Listener>(
     loop {
         looks.mark_unchanged();
         let text = match listener.step() {
-            FeedStep::Say(text) => text,
+            FeedStep::Say(text) => Arc::new(text.into()),
             FeedStep::Look => {
                 let looked = tokio::task::spawn_blocking(move || {
                     let text = listener.look();
@@ -90,22 +93,23 @@ async fn tell<L: Listener>(
             }
             FeedStep::Wait => {
                 let pause = L::RECHECK.unwrap_or(ALIVE);
-                tokio::select! {
+                let sign = tokio::select! {
                     woken = timeout(pause, looks.changed()) => match woken {
-                        Ok(Ok(())) => String::new(),
+                        Ok(Ok(())) => "",
                         Ok(Err(_)) => return,
                         Err(_) => {
                             silent += pause;
-                            if silent < ALIVE { String::new() } else { ":\n\n".to_owned() }
+                            if silent < ALIVE { "" } else { ":\n\n" }
                         }
                     },
                     () = send.closed() => return,
-                }
+                };
+                Arc::new(sign.to_owned().into())
             }
         };
-        if !text.is_empty() {
+        for piece in text.pieces() {
             silent = Duration::ZERO;
-            if send.send(text.into()).await.is_err() {
+            if send.send(piece.clone()).await.is_err() {
                 return;
             }
         }

@@ -3,7 +3,7 @@
 //! Owns no cursor: as they expect it, what came while they were away is not told. The lists need no
 //! repository. A session's files lie where nobody watches, so they are looked at now and then.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use flagpost_core::{
     Home,
@@ -15,7 +15,7 @@ use flagpost_core::{
 use flagpost_model::ListRef;
 
 use super::{
-    event,
+    Text, event,
     feed::{FeedStep, Listener},
 };
 
@@ -79,7 +79,7 @@ impl Listener for KanbanReader {
         step
     }
 
-    fn look(&mut self) -> flagpost_core::Result<String> {
+    fn look(&mut self) -> flagpost_core::Result<Arc<Text>> {
         let mut now = all(&self.home, self.list.as_ref())?;
         let mut told = Vec::new();
         for (list, before) in &self.known {
@@ -100,8 +100,8 @@ impl Listener for KanbanReader {
         let each = told
             .iter()
             .map(|(name, body)| event(None, name, &body.to_string()));
-        let text = each.collect();
+        let text: String = each.collect();
         self.known = now;
-        Ok(text)
+        Ok(Arc::new(text.into()))
     }
 }

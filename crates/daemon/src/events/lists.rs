@@ -7,7 +7,7 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     time::{Duration, Instant},
 };
 
@@ -22,14 +22,14 @@ use flagpost_model::{
     task::Outline,
 };
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use tokio::{
     sync::watch,
     time::{sleep, timeout},
 };
 use tracing::warn;
 
-use super::{Hub, event};
+use super::{Hub, Text, event};
 
 /// So many changes are kept, and so many bytes of them.
 const KEPT: usize = 512;
@@ -62,6 +62,9 @@ struct Told {
     bytes: usize,
     /// All up to this number was told.
     n: u64,
+    /// The state as it was said last, for as long as somebody is still being told it and no list has changed;
+    /// and what it says beside the tasks.
+    said: (String, Weak<Text>),
 }
 
 /// A change, ready to be told.
@@ -96,7 +99,17 @@ pub(crate) struct ListChange<'a> {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct ListState<'a> {
     list: &'a ListId,
-    tasks: Vec<ListedTask<'a>>,
+    #[serde(serialize_with = "one_by_one")]
+    #[schemars(with = "Vec<ListedTask<'a>>")]
+    tasks: &'a [(Arc<Outline>, Readiness)],
+}
+
+/// Ten thousand tasks are written without ten thousand answers beside each other.
+fn one_by_one<S: Serializer>(
+    tasks: &&[(Arc<Outline>, Readiness)],
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    to.collect_seq(tasks.iter().map(|(task, plan)| ListedTask::of(task, plan)))
 }
 
 impl ListFeed {
@@ -119,28 +132,26 @@ impl ListFeed {
     }
 
     /// Says all lists as they are now, by their repositories, and up to which number their changes are in
-    /// that.
-    pub(crate) fn state<T>(
+    /// that. Whoever says the same `beside` the tasks meanwhile gets the same text.
+    pub(crate) fn state(
         &self,
         home: &Home,
-        say: impl FnOnce(&BTreeMap<&RepoId, Vec<ListState<'_>>>) -> T,
-    ) -> flagpost_core::Result<(T, u64)> {
+        beside: String,
+        say: impl FnOnce(&BTreeMap<&RepoId, Vec<ListState<'_>>>) -> Text,
+    ) -> flagpost_core::Result<(Arc<Text>, u64)> {
         let mut told = self.told();
         told.look(&self.reader, home)?;
+        if let Some(said) = told.said.1.upgrade().filter(|_| told.said.0 == beside) {
+            return Ok((said, told.n));
+        }
         let mut lists: BTreeMap<&RepoId, Vec<ListState<'_>>> = BTreeMap::new();
         for (list, of) in &told.lists {
-            let tasks = of
-                .tasks
-                .iter()
-                .map(|(task, plan)| ListedTask::of(task, plan));
-            let tasks = tasks.collect();
-            lists
-                .entry(&of.repo)
-                .or_default()
-                .push(ListState { list, tasks });
+            let tasks = &of.tasks;
+            let state = ListState { list, tasks };
+            lists.entry(&of.repo).or_default().push(state);
         }
-        let said = say(&lists);
-        drop(lists);
+        let said = Arc::new(say(&lists));
+        told.said = (beside, Arc::downgrade(&said));
         Ok((said, told.n))
     }
 
@@ -201,6 +212,9 @@ impl Told {
             }
         }
         let before = std::mem::take(&mut self.lists);
+        if !now.keys().eq(before.keys()) {
+            self.said = Default::default();
+        }
         for (list, of) in &now {
             let old = before.get(list).filter(|it| it.repo == of.repo);
             self.keep(list, old.map_or(&[], |it| &it.tasks), &of.repo, &of.tasks);
@@ -245,6 +259,7 @@ impl Told {
             removed,
         };
         let text = event(None, "list.changed", &answers::text(&change));
+        self.said = Default::default();
         self.n += 1;
         self.bytes += text.len();
         self.kept.push_back(ToldChange {

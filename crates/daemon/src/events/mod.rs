@@ -11,6 +11,7 @@ mod kanban;
 mod lists;
 mod reader;
 mod state;
+mod text;
 mod watch;
 
 use flagpost_core::{
@@ -27,6 +28,7 @@ pub(crate) use kanban::KanbanReader;
 pub(crate) use lists::{ListChange, tell_lists};
 pub(crate) use reader::{EventFilter, EventReader, Subscription};
 pub(crate) use state::Resync;
+pub(crate) use text::Text;
 pub use watch::WatchMode;
 pub(crate) use watch::{keep, watch};
 
@@ -96,8 +98,16 @@ fn name_of(kind: &Kind) -> &str {
     }
 }
 
+/// What ends an event.
+const END: &str = "\n\n";
+
+/// How an event begins, up to its data.
+fn begun(id: Option<&str>, name: &str) -> String {
+    let id = id.map(|id| format!("id: {id}\n")).unwrap_or_default();
+    format!("{id}event: {name}\ndata: ")
+}
+
 /// An event as it is sent.
 pub(crate) fn event(id: Option<&str>, name: &str, data: &str) -> String {
-    let id = id.map(|id| format!("id: {id}\n")).unwrap_or_default();
-    format!("{id}event: {name}\ndata: {data}\n\n")
+    format!("{}{data}{END}", begun(id, name))
 }

@@ -15,7 +15,7 @@ use flagpost_model::RepoId;
 use tokio::sync::watch;
 
 use super::{
-    Cursor, FeedEvent, Hub, event,
+    Cursor, FeedEvent, Hub, Text, event,
     feed::{FeedStep, Listener},
     hub::{After, Position},
     state::state,
@@ -120,7 +120,7 @@ impl EventReader {
         FeedStep::Look
     }
 
-    fn begin(&mut self, since: &Cursor) -> flagpost_core::Result<String> {
+    fn begin(&mut self, since: &Cursor) -> flagpost_core::Result<Arc<Text>> {
         let ends = self.listened();
         for (repo, end) in &ends {
             let n = match since {
@@ -150,22 +150,22 @@ impl EventReader {
                 self.at.insert(repo, Position { n, life });
             }
         }
-        Ok(text)
+        Ok(Arc::new(text.into()))
     }
 
     /// The state, from which on everything is told.
-    fn anew(&mut self, reason: Reason) -> flagpost_core::Result<String> {
+    fn anew(&mut self, reason: Reason) -> flagpost_core::Result<Arc<Text>> {
         self.at = self.listened();
         let all: Vec<(Repository, u64)> = registry::repositories(&self.home)?
             .into_iter()
             .filter_map(|it| self.at.get(&it.id).map(|at| (it.clone(), at.n)))
             .collect();
-        let (state, n) = state(&self.hub, &all, self.wish.scope, reason.as_str())?;
+        let id = self.cursor();
+        let (state, n) = state(&self.hub, &all, self.wish.scope, reason.as_str(), &id)?;
         if let Some(lists) = &mut self.lists {
             lists.n = n;
         }
-        let id = self.cursor();
-        Ok(event(Some(&id), "daemon.resync", &state))
+        Ok(state)
     }
 
     fn tell(&mut self, repo: &RepoId, told: &FeedEvent, life: u64, text: &mut String) {
@@ -256,9 +256,9 @@ impl Listener for EventReader {
         }
     }
 
-    fn look(&mut self) -> flagpost_core::Result<String> {
+    fn look(&mut self) -> flagpost_core::Result<Arc<Text>> {
         match self.to_read.take() {
-            None => Ok(String::new()),
+            None => Ok(Arc::default()),
             Some(Reading::Begin(None)) => self.anew(Reason::Fresh),
             Some(Reading::Begin(Some(since))) => self.begin(&since),
             Some(Reading::State(reason)) => self.anew(reason),
@@ -309,6 +309,11 @@ mod tests {
         EventReader::new(home.clone(), Arc::clone(hub), wish, since)
     }
 
+    fn said(reader: &mut EventReader) -> String {
+        let text = reader.look().unwrap();
+        String::from_utf8(text.pieces().concat()).unwrap()
+    }
+
     #[test]
     fn who_comes_before_the_first_look_goes_on_where_he_was_all_the_same() {
         let dir = flagpost_testkit::scratch::scratch();
@@ -321,12 +326,41 @@ mod tests {
         );
         hub.look(&mut Tails::default());
         assert!(matches!(reader.step(), FeedStep::Look));
-        let mut told = reader.look().unwrap();
+        let mut told = said(&mut reader);
         while let FeedStep::Say(more) = reader.step() {
             told += &more;
         }
         assert!(told.starts_with(&format!("id: {last}\n")), "{told}");
         assert_eq!(told.matches("id: ").count(), 1, "{told}");
+    }
+
+    #[test]
+    fn all_who_begin_together_share_one_text_until_something_changes() {
+        let dir = flagpost_testkit::scratch::scratch();
+        let (home, _, _) = home(dir.path());
+        let hub = Arc::new(Hub::new(home.clone(), WatchMode::Events));
+        let mut tails = Tails::default();
+        hub.look(&mut tails);
+        let begin = || {
+            let wish = Subscription {
+                repository: None,
+                scope: EventFilter::Everything,
+                with_lists: true,
+            };
+            let mut reader = EventReader::new(home.clone(), Arc::clone(&hub), wish, None);
+            (reader.look().unwrap(), reader)
+        };
+        let ((first, reader), (second, _)) = (begin(), begin());
+        assert!(Arc::ptr_eq(&first, &second));
+        let list = List::open(&home, &"top".parse().unwrap()).unwrap();
+        add(&list, "d");
+        let (third, mut late) = begin();
+        let said = String::from_utf8(third.pieces().concat()).unwrap();
+        assert!(said.contains(r#""subject":"d""#), "{said}");
+        assert!(matches!(late.step(), FeedStep::Wait), "it has all");
+        let gone = Arc::downgrade(&first);
+        drop((first, second, reader));
+        assert!(gone.upgrade().is_none(), "nobody keeps what was said");
     }
 
     #[test]
@@ -338,7 +372,7 @@ mod tests {
         let list = List::open(&home, &"top".parse().unwrap()).unwrap();
         add(&list, "d");
         let mut reader = reader(&hub, &home, &repo, last + 1);
-        let told = reader.look().unwrap();
+        let told = said(&mut reader);
         assert_eq!(
             told, "",
             "it has that one, and is not sent back to the state"

@@ -1,5 +1,7 @@
 //! The state as it is, for whoever begins to listen.
 
+use std::{io::Write as _, sync::Arc};
+
 use flagpost_core::{
     Error, Repository, answers,
     relay::{
@@ -16,7 +18,7 @@ use flagpost_model::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{EventFilter, Hub, lists::ListState};
+use super::{END, EventFilter, Hub, Text, begun, lists::ListState};
 
 /// The state, for whoever begins to listen or fell behind.
 ///
@@ -46,36 +48,42 @@ struct RepositoryState<'a> {
     lists: &'a [ListState<'a>],
 }
 
-/// What stands in these repositories, as an event's data: who works in them, what waits, and the tasks. And
-/// up to which number the changes of lists are in it.
+/// What stands in these repositories, as an event with this id: who works in them, what waits, and the tasks.
+/// And up to which number the changes of lists are in it. All who begin with the same share one text.
 pub(super) fn state(
     hub: &Hub,
     repositories: &[(Repository, u64)],
     scope: EventFilter,
     reason: &str,
-) -> Result<(String, u64), Error> {
+    id: &str,
+) -> Result<(Arc<Text>, u64), Error> {
     let all = repositories.iter();
     let all = all.map(|(repository, n)| without_lists(hub, repository, *n));
-    let repositories: Vec<RepositoryState<'_>> = all.collect::<Result<_, Error>>()?;
+    let resync = Resync {
+        reason,
+        repositories: all.collect::<Result<_, Error>>()?,
+    };
+    let head = begun(Some(id), "daemon.resync");
+    let without_tasks = head.clone() + &answers::text(&resync);
     if scope == EventFilter::Mail {
-        return Ok((
-            answers::text(&Resync {
-                reason,
-                repositories,
-            }),
-            0,
-        ));
+        return Ok((Arc::new((without_tasks + END).into()), 0));
     }
-    hub.lists.state(&hub.home, |lists| {
-        let repositories = repositories.into_iter().map(|it| RepositoryState {
+    hub.lists.state(&hub.home, without_tasks, |lists| {
+        let repositories = resync.repositories.into_iter().map(|it| RepositoryState {
             lists: lists.get(it.id).map_or(&[], Vec::as_slice),
             ..it
         });
-        let repositories = repositories.collect();
-        answers::text(&Resync {
+        let whole = Resync {
             reason,
-            repositories,
-        })
+            repositories: repositories.collect(),
+        };
+        let written = Text::written(|to| {
+            to.write_all(head.as_bytes())?;
+            answers::write(&whole, &mut *to)?;
+            to.write_all(END.as_bytes())
+        });
+        // Memory takes it all, and nothing that is answered has keys that are no texts.
+        written.unwrap_or_default()
     })
 }
 

@@ -114,6 +114,8 @@ fn a_part_is_whole_lines_and_nothing_is_told_twice() {
         (b"", false, true, 0..0),
         (b"rest\na\nb", true, false, 5..7),
         (b"rest\nb", true, false, 5..5),
+        // The end of a line that fills the part before it.
+        (b"rest\n", true, false, 0..5),
         (b"rest\nb", true, true, 5..6),
         (&full, false, false, 0..full.len()),
         (&full, true, true, 0..full.len()),
@@ -123,4 +125,16 @@ fn a_part_is_whole_lines_and_nothing_is_told_twice() {
         let whole = whole_lines(bytes, begins_inside, is_last);
         assert_eq!(whole, wanted, "{begins_inside} {is_last}");
     }
+}
+
+#[test]
+fn a_part_has_not_more_lines_than_a_page_can_keep_two_of() {
+    let many = "x\n".repeat(MOST_LINES + 1);
+    let (bytes, all) = (many.as_bytes(), 0..many.len());
+    assert_eq!(fewer_lines(bytes, all.clone(), true), 0..2 * MOST_LINES);
+    assert_eq!(fewer_lines(bytes, all.clone(), false), 2..many.len());
+    assert_eq!(fewer_lines(bytes, 2..many.len(), true), 2..many.len());
+    assert_eq!(fewer_lines(bytes, 2..many.len(), false), 2..many.len());
+    let open = [bytes, b"y"].concat();
+    assert_eq!(fewer_lines(&open, 0..open.len(), false), 2..open.len());
 }
