@@ -3,15 +3,21 @@
 //! Owns that an outcome and its line are one change. Git knows first: a landing that dies between the
 //! move of the target and this record is recalled from git's tags by the next one.
 
+use std::collections::BTreeSet;
+
 use flagpost_model::{
     TaskId, WorkerId,
     task::{Act, Landed, Landing, LandingVerdict, Task, TaskEvent, transition},
 };
 use jiff::SignedDuration;
 
-use super::{Target, queue::BranchOwners, refs::BranchRefs};
+use super::{
+    BranchState, QueuedBranch, Target,
+    queue::BranchOwners,
+    refs::BranchRefs,
+};
 use crate::{
-    error::Result,
+    error::{Error, Result},
     git::{self, Branch, Git},
     history::Kind,
     list::List,
@@ -46,7 +52,12 @@ pub fn record_landed(list: &List<'_>, actor: &WorkerId, landed: &[LandedTask]) -
     };
     let mut owners = Vec::new();
     for it in landed {
-        let task = change.task(&it.task)?;
+        let task = match change.task(&it.task) {
+            Ok(task) => task,
+            // Somebody removed it meanwhile: its work has landed all the same.
+            Err(Error::NotFound { .. }) => continue,
+            Err(error) => return Err(error),
+        };
         let Ok(after) = transition(task, &act, TaskEvent::Land(it.landed.clone())) else {
             continue;
         };
@@ -93,14 +104,14 @@ pub fn refuse(
     crate::tasks::finish(change, id)
 }
 
-/// Records what git says has landed and no task says: a landing died before its record. Tags older than
-/// thirty days go; their work is on the target for good.
+/// Records what git says has landed and no task says: a landing died before its record, or a person took
+/// what waited. Tags older than thirty days go; their work is on the target for good.
 pub fn recall(
     sessions: &Sessions<'_>,
     repository: &Repository,
     list: &List<'_>,
     (actor, target): (&WorkerId, &Target),
-) -> Result<Vec<TaskId>> {
+) -> Result<Vec<(QueuedBranch, Landed)>> {
     let top = &repository.top;
     let refs = BranchRefs::of(top, target)?;
     if refs.tags.is_empty() {
@@ -114,7 +125,10 @@ pub fn recall(
         let Some(owner) = owners.find(name) else {
             continue;
         };
-        let task = list.task(&owner.task.id)?.task;
+        let Ok(file) = list.task(&owner.task.id) else {
+            continue;
+        };
+        let task = file.task;
         let known = task.landing.as_ref().and_then(Landing::landed);
         if known.is_some_and(|it| it.tip == tag.tip) {
             old.extend((tag.at < ends).then_some(name));
@@ -126,14 +140,24 @@ pub fn recall(
         if is_over || !git::is_ancestor(top, &tag.commit, &target.tip)? {
             continue;
         }
-        missed.push(LandedTask {
+        let branch = QueuedBranch {
             task: task.id,
+            subject: task.subject,
             branch: tag.branch.clone(),
-            landed: tag.outcome(),
-        });
+            session: owner.session,
+            tip: tag.tip.clone(),
+            builds_on: BTreeSet::new(),
+            state: BranchState::Staged,
+        };
+        missed.push((branch, tag.outcome()));
     }
     if !missed.is_empty() {
-        record_landed(list, actor, &missed)?;
+        let landed = missed.iter().map(|(it, landed)| LandedTask {
+            task: it.task.clone(),
+            branch: it.branch.clone(),
+            landed: landed.clone(),
+        });
+        record_landed(list, actor, &landed.collect::<Vec<_>>())?;
     }
     if !old.is_empty() {
         let deletes = old.iter().map(|name| format!("delete {name}\n"));
@@ -142,5 +166,5 @@ pub fn recall(
             .input(deletes.collect())
             .run_patiently()?;
     }
-    Ok(missed.into_iter().map(|it| it.task).collect())
+    Ok(missed)
 }

@@ -20,7 +20,7 @@ use super::{
     refs::{BranchRefs, landed_ref},
 };
 use crate::{
-    error::Result,
+    error::{Error, Result},
     git::{self, Branch, Git, branch},
     list::List,
     repository::Repository,
@@ -150,25 +150,34 @@ fn judged(
     target: &Target,
     found: Vec<QueuedBranch>,
 ) -> Result<Vec<QueuedBranch>> {
-    let mut branches = Vec::new();
-    for mut it in found {
+    let tag = |it: &QueuedBranch| {
         let tag = refs.tags.get(&landed_ref(&it.branch));
-        let tag = tag.filter(|tag| tag.tip == it.tip);
-        let holds = |by: &str| -> Result<bool> {
-            Ok(match tag {
-                Some(tag) => git::is_ancestor(top, &tag.commit, by)?,
-                None => false,
-            })
-        };
-        if holds(&target.tip)? {
+        tag.filter(|tag| tag.tip == it.tip)
+    };
+    let brought = found.iter().filter_map(tag).map(|it| it.commit.as_str());
+    let brought: Vec<&str> = brought.collect();
+    let landed = git::ancestors(top, brought.iter().copied(), &target.tip)?;
+    let tips = found.iter().map(|it| it.tip.as_str());
+    let passed = match &refs.staged {
+        Some(staged) => git::ancestors(top, brought.into_iter().chain(tips), staged)?,
+        None => BTreeSet::new(),
+    };
+    let mut branches = Vec::new();
+    for it in &found {
+        let commit = tag(it).map(|it| it.commit.as_str());
+        if commit.is_some_and(|it| landed.contains(it)) {
             continue;
         }
-        if let Some(staged) = &refs.staged
-            && (holds(staged)? || git::is_ancestor(top, &it.tip, staged)?)
-        {
+        let mut it = it.clone();
+        if passed.contains(&*it.tip) || commit.is_some_and(|it| passed.contains(it)) {
             it.state = BranchState::Staged;
         } else {
-            let task = list.task(&it.task)?.task;
+            let task = match list.task(&it.task) {
+                Ok(file) => file.task,
+                // Somebody removed it meanwhile.
+                Err(Error::NotFound { .. }) => continue,
+                Err(error) => return Err(error),
+            };
             it.state = match (task.state.clone(), task.not_landed()) {
                 (State::Completed, _) => BranchState::Queued,
                 (_, Some(refused)) => BranchState::Refused(refused.clone()),
@@ -253,7 +262,7 @@ pub(super) struct BranchOwners<'o> {
 pub(super) struct BranchOwner<'o> {
     pub(super) task: &'o Outline,
     age: usize,
-    session: Option<SessionId>,
+    pub(super) session: Option<SessionId>,
 }
 
 impl<'o> BranchOwners<'o> {

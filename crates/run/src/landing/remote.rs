@@ -16,13 +16,11 @@ use crate::{error::Result, events::RunEvent};
 const TOO_LATE: &[&str] = &["[rejected]", "non-fast-forward", "fetch first"];
 
 impl Landing<'_> {
-    /// The target with what others pushed to it, where it is pushed and that was not asked since the last
-    /// refused push.
+    /// The target with what others pushed to it, where it is pushed.
     pub(super) fn fetched(&mut self, target: Target) -> Result<Target> {
-        let Some(remote) = self.terms.push.clone().filter(|_| self.must_fetch) else {
+        let Some(remote) = self.terms.push.clone() else {
             return Ok(target);
         };
-        self.must_fetch = false;
         let top = self.stage.repository.top.clone();
         let full = target.full();
         let mut asked = Git::at(&top).args(&["ls-remote", "--exit-code", &remote, &full]);
@@ -74,7 +72,6 @@ impl Landing<'_> {
         }
         let refused = git.refused(&answer);
         if TOO_LATE.iter().any(|word| refused.message.contains(word)) {
-            self.must_fetch = true;
             return Ok(false);
         }
         Err(flagpost_core::Error::from(refused).into())
