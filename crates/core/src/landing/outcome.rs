@@ -42,19 +42,23 @@ pub struct LandedTask {
 }
 
 /// Records that the work of these tasks is on the target, and gives back what their workers had reserved
-/// for them. A task that somebody opened again meanwhile keeps its state: its work has landed all the same.
-pub fn record_landed(list: &List<'_>, actor: &WorkerId, landed: &[LandedTask]) -> Result<()> {
+/// for them; says of which tasks. One that somebody opened again or removed meanwhile is left as it is: its
+/// work has landed all the same.
+pub fn record_landed(
+    list: &List<'_>,
+    actor: &WorkerId,
+    landed: &[LandedTask],
+) -> Result<Vec<TaskId>> {
     let mut change = list.change(actor)?;
     let act = Act {
         actor: actor.clone(),
         token: None,
         at: change.at(),
     };
-    let mut owners = Vec::new();
+    let (mut recorded, mut owners) = (Vec::new(), Vec::new());
     for it in landed {
         let task = match change.task(&it.task) {
             Ok(task) => task,
-            // Somebody removed it meanwhile: its work has landed all the same.
             Err(Error::NotFound { .. }) => continue,
             Err(error) => return Err(error),
         };
@@ -62,6 +66,7 @@ pub fn record_landed(list: &List<'_>, actor: &WorkerId, landed: &[LandedTask]) -
             continue;
         };
         *task = after;
+        recorded.push(it.task.clone());
         owners.extend(task.owner.clone().map(|owner| (owner, it.task.clone())));
         let entry = change.note(Kind::TaskLanded, &it.task);
         for (key, value) in [
@@ -80,7 +85,7 @@ pub fn record_landed(list: &List<'_>, actor: &WorkerId, landed: &[LandedTask]) -
             fleet.reservations().release(&worker, &which)?;
         }
     }
-    Ok(())
+    Ok(recorded)
 }
 
 /// Sends a task's work back: it is done again, or asks a person where that was tried often enough.
@@ -157,7 +162,8 @@ pub fn recall(
             branch: it.branch.clone(),
             landed: landed.clone(),
         });
-        record_landed(list, actor, &landed.collect::<Vec<_>>())?;
+        let recorded = record_landed(list, actor, &landed.collect::<Vec<_>>())?;
+        missed.retain(|(it, _)| recorded.contains(&it.task));
     }
     if !old.is_empty() {
         let deletes = old.iter().map(|name| format!("delete {name}\n"));

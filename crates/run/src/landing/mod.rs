@@ -318,6 +318,9 @@ impl<'a> Landing<'a> {
         };
         self.tree.went_to(None);
         let verdict = check.run(&self.stage, self.tree.path(), self.stop)?;
+        if verdict == Verdict::Stopped {
+            return Ok(verdict);
+        }
         (self.tell)(RunEvent::LandChecked {
             tasks,
             passed: verdict == Verdict::Passed,
