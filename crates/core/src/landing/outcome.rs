@@ -11,11 +11,7 @@ use flagpost_model::{
 };
 use jiff::SignedDuration;
 
-use super::{
-    BranchState, QueuedBranch, Target,
-    queue::BranchOwners,
-    refs::BranchRefs,
-};
+use super::{BranchState, QueuedBranch, Target, queue::BranchOwners, refs::BranchRefs};
 use crate::{
     error::{Error, Result},
     git::{self, Branch, Git},

@@ -114,9 +114,7 @@ impl LandingTree {
     /// Makes a tree of git of it again, where it is none any more, and lets go of what a dead git held.
     fn mend(&self) -> WorktreeResult<()> {
         if status::stands_alone(&self.path).is_err() {
-            Git::at(&self.top)
-                .args(&["worktree", "repair"])
-                .run()?;
+            Git::at(&self.top).args(&["worktree", "repair"]).run()?;
             status::stands_alone(&self.path)?;
         }
         let dir = Git::at(&self.path)
