@@ -97,7 +97,14 @@ fn a_run_does_refused_work_again_with_the_reason_and_lands_it_all() {
             fi ;;
         esac
         echo "$task" > "file-$task"; git add . && git commit -qm "task $task $again" --allow-empty"##;
-    let args = ["--worktrees", "--land", "--check", CHECK, "--parallel", "4"];
+    let args = [
+        "--worktrees",
+        "--land",
+        "--check",
+        CHECK,
+        "--max-parallel",
+        "4",
+    ];
     let ran = stage.run(body, &args);
     assert_eq!(ran.code, 0, "{ran}");
     assert_never_broken(&git);

@@ -136,10 +136,14 @@ fn whatever_a_subject_holds_is_one_line_of_the_message() {
 #[test]
 fn ids_that_git_would_not_take_land_too() {
     let yard = Yard::of(0);
+    yard.world.ok(["add", "The list is known"]);
     let session: flagpost_model::SessionId = "web-1".parse().unwrap();
     for id in ["a..b", "v1.2", "x.lock"] {
-        yard.world.ok(["add", "--id", id, "--", id]);
-        yard.world.ok(["done", id]);
+        let task = format!(
+            r#"{{"id":"{id}","subject":"Odd","description":"","status":"completed","blocks":[],"blockedBy":[]}}"#
+        );
+        std::fs::create_dir_all(yard.world.list("web")).unwrap();
+        std::fs::write(yard.world.list("web").join(format!("{id}.json")), task).unwrap();
         let name = flagpost_core::git::Branch::new(&session, &id.parse().unwrap());
         yard.git(&["checkout", "-qb", name.as_str(), "main"]);
         yard.write(&format!("made-{id}"), "");

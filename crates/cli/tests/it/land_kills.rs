@@ -53,13 +53,18 @@ fn kill_at_each_step(when: &str, how: &str, is_checked_out: bool) {
             .command_of("cp")
             .arg("-a")
             .args([from, to])
+            .current_dir(yard.world.outside())
             .status();
         assert!(ran.unwrap().success());
     };
-    ["web", "home"].map(|it| copy(it, &format!("{it}-at-first")));
+    for it in ["web", "home"] {
+        copy(it, &format!("{it}-at-first"));
+    }
     let args = ["--onto", "main", "--how", how, "--check", "test -e shared"];
     for step in 1.. {
-        ["web", "home"].map(|it| copy(&format!("{it}-at-first"), it));
+        for it in ["web", "home"] {
+            copy(&format!("{it}-at-first"), it);
+        }
         let _ = fs::remove_file(yard.outside("calls"));
         fs::write(yard.outside("kill-at"), step.to_string()).unwrap();
         let killed = yard.land(&args);

@@ -86,7 +86,7 @@ fn a_person_takes_what_waits_by_the_printed_command() {
     assert_eq!(ran.code, 0, "{ran}");
     assert_eq!(yard.on_target(), [1, 2]);
     yard.lands(&[]);
-    assert_eq!(yard.git(&["status", "--porcelain"]), "M shared");
+    assert_eq!(yard.git(&["status", "--porcelain"]), " M shared");
     yard.git(&["checkout", "-q", "shared"]);
     yard.assert_landed([1, 2]);
 }

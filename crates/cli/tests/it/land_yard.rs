@@ -26,7 +26,9 @@ impl Yard {
         let plan: String = (1..=tasks).map(|n| format!("- [x] Task {n}\n")).collect();
         let path = yard.outside("PLAN.md");
         fs::write(&path, plan).unwrap();
-        yard.world.ok(["task", "import", path.to_str().unwrap()]);
+        if tasks > 0 {
+            yard.world.ok(["task", "import", path.to_str().unwrap()]);
+        }
         for n in 1..=tasks {
             yard.branch(n, "main", |yard| {
                 yard.write(&format!("file-{n}"), &format!("{n}\n"));

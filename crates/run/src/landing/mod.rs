@@ -57,7 +57,7 @@ pub struct LandingTerms {
     pub check: Option<String>,
     /// How long it may take.
     pub timeout: SignedDuration,
-    /// How many branches are checked together.
+    /// How many branches are merged, checked and moved to together.
     pub batch: usize,
     /// How often refused work is done again before a person is asked.
     pub retries: u32,
@@ -231,11 +231,7 @@ impl<'a> Landing<'a> {
                 return group;
             }
         }
-        // Without a check there is nothing to save by trying several together.
-        let most = match self.terms.check {
-            Some(_) => self.terms.batch.max(1),
-            None => 1,
-        };
+        let most = self.terms.batch.max(1);
         ready.into_iter().take(most).cloned().collect()
     }
 

@@ -62,8 +62,7 @@ impl LandingTree {
     }
 
     fn make(&self, commit: &str) -> WorktreeResult<()> {
-        if self.is_known()? && self.is_there()? {
-            self.mend()?;
+        if self.is_known()? && self.mend()? {
             if status::underway(&self.path)? == Some("rebase") {
                 self.git(&["rebase", "--quit"])?;
             }
@@ -93,8 +92,7 @@ impl LandingTree {
         let Some(entry) = self.entry()? else {
             return Ok(());
         };
-        if self.is_there()? {
-            self.mend()?;
+        if self.mend()? {
             self.git(&["reset", "--quiet", "--hard"])?;
             self.git(&["clean", "--quiet", "-fd"])?;
         }
@@ -111,21 +109,21 @@ impl LandingTree {
         Ok(())
     }
 
-    /// Makes a tree of git of it again, where it is none any more, and lets go of what a dead git held.
-    fn mend(&self) -> WorktreeResult<()> {
+    /// Lets go of what a dead git held; a tree that git can do nothing with goes. Whether it is still there.
+    fn mend(&self) -> WorktreeResult<bool> {
+        if fsx::stat(&fsx::RealFs, &self.path)?.is_none() {
+            return Ok(false);
+        }
         if status::stands_alone(&self.path).is_err() {
-            Git::at(&self.top).args(&["worktree", "repair"]).run()?;
-            status::stands_alone(&self.path)?;
+            fsx::remove_tree(&self.path)?;
+            return Ok(false);
         }
         let dir = Git::at(&self.path)
             .args(&["rev-parse", "--absolute-git-dir"])
             .run()?;
         let lock = Path::new(&git::text(&dir)).join("index.lock");
-        Ok(fsx::remove(&fsx::RealFs, &lock)?)
-    }
-
-    fn is_there(&self) -> WorktreeResult<bool> {
-        Ok(fsx::stat(&fsx::RealFs, &self.path)?.is_some())
+        fsx::remove(&fsx::RealFs, &lock)?;
+        Ok(true)
     }
 
     fn is_known(&self) -> WorktreeResult<bool> {
