@@ -155,6 +155,22 @@ fn work_that_was_added_to_a_squashed_branch_lands_on_top() {
     assert_eq!(yard.git(&["show", "main:file-1"]), "more");
 }
 
+/// What was done anew stands for all that was done before, also once it has landed and its branch is gone.
+#[test]
+fn only_the_branch_of_the_newest_session_lands() {
+    let yard = Yard::of(1);
+    yard.git(&["checkout", "-qb", "flagpost/web-2/1", "main"]);
+    yard.write("file-1", "anew\n");
+    yard.commit("anew");
+    yard.git(&["checkout", "-q", "main"]);
+    yard.lands(&[]);
+    yard.git(&["branch", "-qD", "flagpost/web-2/1"]);
+    let ran = yard.lands(&[]);
+    assert!(ran.stdout.contains("nothing landed"), "{ran}");
+    assert_eq!(yard.git(&["show", "main:file-1"]), "anew");
+    yard.assert_landed([1]);
+}
+
 /// What a target lost again is to land again.
 #[test]
 fn what_a_person_took_off_the_target_is_queued_again() {
