@@ -37,7 +37,9 @@ pub const VARIABLE: &str = "FLAGPOST_COMPLETE";
 const SUBJECT: usize = 60;
 
 /// Verbs that are also about tasks which are done with.
-const OF_FINISHED: &[&str] = &["show", "edit", "reopen", "rm", "graph", "history", "logs"];
+const OF_FINISHED: &[&str] = &[
+    "show", "edit", "reopen", "rm", "graph", "history", "logs", "land",
+];
 
 /// Answers a shell that asks what could be typed; `None` where none does.
 pub fn answer() -> Option<bool> {

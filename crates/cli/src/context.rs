@@ -10,6 +10,7 @@ use flagpost_core::{
     Config, Error, Home, List, Repository, Settings,
     config::keys,
     coordination::{self, Directory},
+    hooks::JoinedSessions,
     operations::Operation,
     relay::{Fleet, Mail},
 };
@@ -34,8 +35,11 @@ pub struct Context {
 impl Context {
     /// Opens the home; creates nothing.
     pub fn open(globals: Globals) -> anyhow::Result<Self> {
-        let (home, settings) = Home::from_environment()?;
+        let (home, mut settings) = Home::from_environment()?;
         let dir = std::env::current_dir().context("the current directory is gone")?;
+        if let (None, Some(session)) = (&settings.worker, &settings.client_session) {
+            settings.worker = joined(&home, &dir, session)?;
+        }
         let speaker = settings.speaker(globals.actor.as_deref())?;
         let home = home.acting(speaker);
         Ok(Self {
@@ -281,4 +285,13 @@ impl Context {
             .with_context(|| format!("$FLAGPOST_TOKEN is {text:?}"))?;
         Ok(Some(token))
     }
+}
+
+/// As which worker the session that started us joined the fleet, where it did.
+fn joined(home: &Home, dir: &std::path::Path, session: &str) -> anyhow::Result<Option<String>> {
+    let Some(repository) = Repository::find(home, dir)? else {
+        return Ok(None);
+    };
+    let worker = JoinedSessions::of(home, &repository).worker(session)?;
+    Ok(worker.map(|it| it.to_string()))
 }

@@ -16,6 +16,7 @@ use jiff::{Timestamp, tz::TimeZone};
 use crate::{
     input::LineInput,
     keys::{Context, Keymap},
+    landing::LandingPage,
     log::LogView,
     prompt::Prompt,
     rows::{self, Thread},
@@ -107,6 +108,8 @@ pub enum Page {
     },
     /// What an agent prints.
     Log(LogView),
+    /// What is to land.
+    Landing(LandingPage),
     /// The keys of the screen below, narrowed by typing.
     Help {
         /// What narrows them.
@@ -273,7 +276,9 @@ impl App {
             None => Context::Tab(self.tab),
             Some(Page::Task { .. }) => Context::Task,
             Some(Page::Log(_)) => Context::Log,
-            Some(Page::Help { .. } | Page::Journal { .. } | Page::Text { .. }) => Context::Text,
+            Some(
+                Page::Help { .. } | Page::Journal { .. } | Page::Text { .. } | Page::Landing(_),
+            ) => Context::Text,
         }
     }
 

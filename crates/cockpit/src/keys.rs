@@ -222,6 +222,8 @@ commands! {
     NextTab = "next-screen" ["tab", "]"] On::Everywhere, "next screen";
     /// The one before.
     PreviousTab = "previous-screen" ["shift-tab", "["] On::Everywhere, "previous screen";
+    /// What is to land.
+    Landing = "landing" ["7"] On::Everywhere, "what is to land, and what has landed";
     /// What I did.
     Journal = "journal" ["@"] On::Everywhere, "what I did, as commands";
     /// The keys.

@@ -11,6 +11,7 @@ pub mod app;
 mod fixture;
 mod input;
 pub mod keys;
+mod landing;
 pub mod log;
 mod notices;
 mod palette;

@@ -17,7 +17,11 @@ use flagpost_core::{
     failure::judge,
     operations::{self, Arguments, Caller, CallerPlace, EntryOutcome, Identity},
 };
-use flagpost_model::{TaskId, WorkerId, decision::Via, task::Origin};
+use flagpost_model::{
+    TaskId, WorkerId,
+    decision::Via,
+    task::{Landing, Origin},
+};
 use serde_json::Value;
 
 use crate::{
@@ -147,6 +151,16 @@ fn task(place: &Place, id: &TaskId) -> Result<String, Error> {
     row(
         "attempts",
         (task.attempts > 0).then(|| task.attempts.to_string()),
+    );
+    row(
+        "landing",
+        task.landing.as_ref().map(|it| match it {
+            Landing::Landed(it) => format!("landed on {} ({:.10})", it.onto, it.commit),
+            Landing::Refused(it) => {
+                let first = it.why.lines().next().unwrap_or_default();
+                format!("did not land on {}: {first}", it.onto)
+            }
+        }),
     );
     if !task.description.is_empty() {
         page += &format!("\n{}\n", task.description.trim_end());

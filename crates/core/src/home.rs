@@ -82,6 +82,8 @@ pub struct Settings {
     pub editor: Option<String>,
     /// `OPENCODE_CONFIG_CONTENT`: what opencode is configured with by its user.
     pub opencode_config: Option<String>,
+    /// `CLAUDE_CODE_SESSION_ID` or `CODEX_THREAD_ID`: the session of the client that started us.
+    pub client_session: Option<String>,
     /// The variables that would tie an agent to the agent it was started from.
     pub parent_agent: Vec<OsString>,
     /// The names of all variables that are set. Their values are nobody's business.
@@ -169,6 +171,7 @@ impl Home {
             columns: var("COLUMNS").and_then(|text| text.parse().ok()),
             editor: var("VISUAL").or_else(|| var("EDITOR")),
             opencode_config: var("OPENCODE_CONFIG_CONTENT"),
+            client_session: var("CLAUDE_CODE_SESSION_ID").or_else(|| var("CODEX_THREAD_ID")),
             parent_agent: parent_agent(),
             variables: variables(),
             client_dirs: client_dirs(),

@@ -6,6 +6,7 @@
 
 mod edit;
 mod install;
+mod joined;
 mod log;
 
 use std::path::{Path, PathBuf};
@@ -23,6 +24,7 @@ use jiff::SignedDuration;
 
 pub use edit::HookEntry;
 pub use install::{HookChange, HookScope, HookSettings};
+pub use joined::{JoinedSessions, WAITS};
 pub use log::{HookLine, HookLog, last_fired};
 
 use crate::{

@@ -14,7 +14,7 @@ use std::{
 
 use flagpost_core::{
     Repository, describe,
-    hooks::{HookCaller, HookLog},
+    hooks::{HookCaller, HookLog, JoinedSessions},
 };
 use flagpost_model::{
     WorkerId,
@@ -31,7 +31,8 @@ use crate::{args::Globals, context::Context};
     after_help = "Example: flagpost hook stop --agent claude < event.json\n\n\
     Reads the client's JSON from stdin and prints one JSON object, or nothing. Exits with 0 whatever\n\
     happens: a fault of Flagpost leaves a line in hooks/WORKER.jsonl in the home and never reaches the\n\
-    agent. Without FLAGPOST_WORKER, and outside of a registered repository, it prints nothing.\n\
+    agent. Without FLAGPOST_WORKER or 'flagpost worker join', and outside of a registered repository, it prints\n\
+    nothing.\n\
     'flagpost hooks install' puts it into a client's settings."
 )]
 pub struct HookArgs {
@@ -63,7 +64,6 @@ pub fn run(globals: Globals, args: &HookArgs) -> ExitCode {
 
 fn answer(globals: Globals, event: HookEvent, client: Client) -> Option<String> {
     let context = Context::open(globals).ok()?;
-    let worker: WorkerId = context.settings.worker.as_deref()?.parse().ok()?;
     let here = context.repository().ok()?;
     let mut sent = Vec::new();
     let stdin = std::io::stdin().lock();
@@ -73,6 +73,7 @@ fn answer(globals: Globals, event: HookEvent, client: Client) -> Option<String> 
         Some(dir) => there(&context, dir).or(here)?,
         None => here?,
     };
+    let worker = speaks_for(&context, &repository, event, &input)?;
     let caller = HookCaller {
         home: &context.home,
         repository,
@@ -91,6 +92,26 @@ fn answer(globals: Globals, event: HookEvent, client: Client) -> Option<String> 
             None
         }
     }
+}
+
+/// The worker that the environment names, else the one that the session joined the fleet as.
+fn speaks_for(
+    context: &Context,
+    repository: &Repository,
+    event: HookEvent,
+    input: &HookInput,
+) -> Option<WorkerId> {
+    let sessions = JoinedSessions::of(&context.home, repository);
+    let session = input.session.as_deref().unwrap_or_default();
+    let worker = match (context.settings.worker.as_deref(), event) {
+        (Some(worker), _) => Some(worker.parse().ok()?),
+        (None, HookEvent::SessionStart) => sessions.started(session).ok()?,
+        (None, _) => sessions.worker(session).ok()?,
+    };
+    if event == HookEvent::SessionEnd {
+        sessions.ended(session).ok()?;
+    }
+    worker
 }
 
 /// The repository that the agent works in, where it says so.

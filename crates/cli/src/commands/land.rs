@@ -57,7 +57,7 @@ pub use terms::{LandingOptions, resolve};
     Exit code 1 where something did not land.")]
 pub struct LandArgs {
     /// Only the work of these tasks [default: all that passed]
-    tasks: Vec<String>,
+    ids: Vec<String>,
     #[command(flatten)]
     options: LandingOptions,
     /// Keep the worktrees and branches of landed work
@@ -67,7 +67,7 @@ pub struct LandArgs {
     #[arg(long)]
     dry_run: bool,
     /// Show what waits, what is being checked, and what was refused and why
-    #[arg(long, conflicts_with_all = ["dry_run", "tasks", "keep"])]
+    #[arg(long, conflicts_with_all = ["dry_run", "ids", "keep"])]
     status: bool,
     /// Do not ask
     #[arg(long, short)]
@@ -101,9 +101,9 @@ pub fn run(context: &Context, args: &LandArgs) -> anyhow::Result<Answer> {
     if args.status {
         return Ok(status(context, &view()?));
     }
-    let only = match args.tasks.is_empty() {
+    let only = match args.ids.is_empty() {
         true => Vec::new(),
-        false => wanted(&list, &view()?, &args.tasks)?,
+        false => wanted(&list, &view()?, &args.ids)?,
     };
     if args.dry_run {
         return rehearsal(&repository, view()?);

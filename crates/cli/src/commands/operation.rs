@@ -165,6 +165,11 @@ fn of_workers(context: &Context, verb: &WorkerCommand) -> anyhow::Result<Op> {
     let named = |name: &str| name.parse::<WorkerId>();
     Ok(match verb {
         WorkerCommand::Add(args) => Op::adding(&named(&args.worker)?, agent.as_ref()),
+        WorkerCommand::Join(args) => match &agent {
+            // One that has no name yet takes this one.
+            None => Op::WorkerJoin,
+            Some(agent) => Op::adding(&named(&args.worker)?, Some(agent)),
+        },
         WorkerCommand::Rm(args) => Op::removing(&named(&args.worker)?, agent.as_ref()),
         WorkerCommand::List(_) => Op::WorkerList,
         WorkerCommand::Show(_) => Op::WorkerShow,

@@ -15,6 +15,7 @@ use crate::{
     app::{App, Page, Tab},
     input::LineInput,
     keys::KeyCommand,
+    landing::{self, LandingPage},
     log::LogView,
     prompt::{Ask, Assignment, Prompt},
     rows,
@@ -77,6 +78,7 @@ pub(super) fn carry_out(app: &mut App, command: KeyCommand, at: Duration) -> Vec
         KeyCommand::Mail => return go(app, Tab::Mail),
         KeyCommand::NextTab => return turn(app, 1),
         KeyCommand::PreviousTab => return turn(app, Tab::ALL.len() - 1),
+        KeyCommand::Landing => return open_landing(app),
         KeyCommand::Journal => app.pages.push(Page::Journal { top: 0 }),
         KeyCommand::Help => app.pages.push(Page::Help {
             line: LineInput::default(),
@@ -87,6 +89,14 @@ pub(super) fn carry_out(app: &mut App, command: KeyCommand, at: Duration) -> Vec
         KeyCommand::Quit => app.is_over = true,
     }
     Vec::new()
+}
+
+/// Shows what is to land.
+fn open_landing(app: &mut App) -> Vec<Act> {
+    if !matches!(app.pages.last(), Some(Page::Landing(_))) {
+        app.pages.push(Page::Landing(LandingPage::default()));
+    }
+    landing::refresh(app)
 }
 
 fn half(app: &App) -> isize {
@@ -153,6 +163,7 @@ pub(super) fn scroll(app: &mut App, by: isize) -> Vec<Act> {
         Some(Page::Task { top, .. } | Page::Text { top, .. } | Page::Help { top, .. }) => {
             *top = to(*top, lines);
         }
+        Some(Page::Landing(page)) => page.top = to(page.top, lines),
         Some(Page::Journal { top }) => *top = to(*top, journal),
     }
     Vec::new()
@@ -373,6 +384,7 @@ fn copy(app: &mut App, at: Duration) -> Vec<Act> {
             let lines: Vec<&str> = lines.iter().map(|(_, line)| line.as_str()).collect();
             Some(lines.join("\n"))
         }
+        Some(Page::Landing(page)) => page.lines.as_ref().map(|lines| lines.join("\n")),
         Some(Page::Log(log)) => {
             let shown = log.rows.iter().filter_map(|row| log.lines.get(*row));
             Some(shown.map(String::as_str).collect::<Vec<_>>().join("\n"))

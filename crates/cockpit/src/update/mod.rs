@@ -23,6 +23,7 @@ use crate::{
     act::{Act, Request},
     app::{App, Page, TOAST, Tab, WakeSource},
     keys::KeyName,
+    landing,
     log::LogEvent,
     rows,
     snapshot::{Snapshot, WaitingBrief, WaitingItem},
@@ -110,7 +111,7 @@ pub fn update(app: &mut App, input: Input, at: Duration) -> Vec<Act> {
         }
         Input::Data(data) => {
             take_data(app, data, at);
-            Vec::new()
+            landing::refresh(app)
         }
         Input::Unreadable(why) => {
             if app.stale.as_ref() != Some(&why) {

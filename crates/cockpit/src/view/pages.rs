@@ -29,6 +29,7 @@ pub(super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) {
         Page::Log(log) => (log_heading(log), 0),
         Page::Help { line, top } => (format!("Keys of this screen /{}", line.text()), *top),
         Page::Journal { top } => ("What I did, as commands: y copies them".to_owned(), *top),
+        Page::Landing(page) => ("Landing: flagpost land --status".to_owned(), page.top),
         Page::Text { title, top, .. } => (title.clone(), *top),
     };
     let heading = cut(
@@ -63,6 +64,13 @@ pub(super) fn lines(app: &App, width: usize) -> Vec<Line<'static>> {
                 .iter()
                 .map(|it| Line::from(cut(it, width)))
                 .collect(),
+        },
+        Some(Page::Landing(page)) => match &page.lines {
+            Some(lines) => {
+                let lines = lines.iter().flat_map(|line| wrapped(line, width));
+                lines.map(Line::from).collect()
+            }
+            None => vec![Line::from("…")],
         },
         Some(Page::Text { lines, .. }) => lines
             .iter()

@@ -14,7 +14,7 @@ use crate::{
 pub(super) fn landing(refusal: &LandingRefusal) -> (FailureKind, Option<String>) {
     let (kind, next) = match refusal {
         LandingRefusal::NoGit { .. } => (
-            FailureKind::Usage,
+            FailureKind::Conflict,
             hint(
                 "a run gives its tasks branches with 'flagpost run --worktrees', in a git repository",
             ),

@@ -45,6 +45,7 @@ use check::{Check, Verdict};
 use merge::{Merged, brought, take_in};
 use target::Moved;
 use tree::LandingTree;
+pub(crate) use tree::NAME as TREE;
 
 /// What the operator asked for.
 #[derive(Debug, Clone, PartialEq)]

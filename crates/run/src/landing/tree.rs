@@ -20,7 +20,7 @@ use crate::worktree::{
 };
 
 /// Its directory's name. No session is called so: their names end in a time.
-const NAME: &str = "landing";
+pub(crate) const NAME: &str = "landing";
 
 /// The tree of the landings of a repository.
 #[derive(Debug)]

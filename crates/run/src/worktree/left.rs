@@ -9,6 +9,7 @@ use flagpost_core::{
     Home, Repository,
     doctor::Finding,
     git::branch,
+    landing::LandingActivity,
     sessions::{SessionStatus, Sessions},
 };
 use flagpost_model::finding::Code;
@@ -38,11 +39,15 @@ pub fn left(home: &Home, repository: &Repository, top: &Path) -> Vec<Finding> {
         .filter(|(stage, _)| *stage == SessionStatus::Live)
         .and_then(|(_, lock)| lock.session);
     let live = live.map(|session| root.join(session.as_str()));
+    // A landing that is under way has a tree of its own.
+    let lands = LandingActivity::read(home, repository).is_ok_and(|it| it.is_some());
     let is_left = |entry: &listing::WorktreeEntry| {
         let ours = entry.path.starts_with(&root);
-        ours && !live
-            .as_ref()
-            .is_some_and(|live| entry.path.starts_with(live))
+        let is_landing = lands && entry.path.ends_with(crate::landing::TREE);
+        ours && !is_landing
+            && !live
+                .as_ref()
+                .is_some_and(|live| entry.path.starts_with(live))
     };
     let entries = entries.into_iter().filter(is_left);
     entries

@@ -14,6 +14,11 @@ use serde_json::json;
 use super::Client;
 use crate::model_server::ModelServer;
 
+/// Keeps Gemini CLI from starting itself once more for a larger heap, which costs as much as the first
+/// start. Its first process ignores signals: a test in which a client is ended leaves this empty, so that
+/// both processes are there as on a user's machine.
+pub const NO_RELAUNCH: &str = "GEMINI_CLI_NO_RELAUNCH";
+
 /// How the client says whose account it uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Login {
@@ -104,6 +109,7 @@ fn gemini(url: &str, home: &Path) -> Vec<(&'static str, OsString)> {
     vec![
         ("GEMINI_API_KEY", "x".into()),
         ("GOOGLE_GEMINI_BASE_URL", url.into()),
+        (NO_RELAUNCH, "true".into()),
     ]
 }
 

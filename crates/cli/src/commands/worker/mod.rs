@@ -1,5 +1,6 @@
 //! `worker`: the fleet, and a worker's own side of its mail.
 
+pub mod join;
 pub mod next;
 pub mod report;
 
@@ -25,6 +26,7 @@ pub enum WorkerCommand {
     Show(WorkerShowArgs),
     Rm(WorkerRmArgs),
     Heartbeat(WorkerHeartbeatArgs),
+    Join(join::JoinArgs),
     Next(next::NextArgs),
     Wait(next::WorkerWaitArgs),
     Ack(next::WorkerAckArgs),
@@ -120,6 +122,7 @@ pub fn run(context: &Context, verb: &WorkerCommand) -> anyhow::Result<Answer> {
         WorkerCommand::Show(args) => show(context, args),
         WorkerCommand::Rm(args) => rm(context, args),
         WorkerCommand::Heartbeat(args) => heartbeat(context, args),
+        WorkerCommand::Join(args) => join::run(context, args),
         WorkerCommand::Next(args) => next::next(context, args),
         WorkerCommand::Wait(args) => next::wait(context, args),
         WorkerCommand::Ack(args) => next::ack(context, args),

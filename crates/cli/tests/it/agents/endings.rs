@@ -1,7 +1,7 @@
 //! Attempts that end badly: a client that gives up, and one whose time is up.
 
 use flagpost_testkit::{
-    clients::Client,
+    clients::{self, Client},
     model_server::{Request, Step},
 };
 use serde_json::json;
@@ -61,9 +61,10 @@ fn a_client_that_gives_up_is_tried_again(client: Client) {
 }
 
 fn who_runs_out_of_time_goes_on_with_the_conversation(client: Client) {
-    let Some(stage) = Stage::new(client, "- [ ] Write the parser\n") else {
+    let Some(mut stage) = Stage::new(client, "- [ ] Write the parser\n") else {
         return;
     };
+    stage.set(clients::NO_RELAUNCH, "");
     stage.script(
         1,
         [

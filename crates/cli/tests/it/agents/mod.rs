@@ -9,6 +9,7 @@ mod stage;
 mod endings;
 mod fleet;
 mod hooks;
+mod joining;
 mod killed;
 mod limits;
 mod lost;

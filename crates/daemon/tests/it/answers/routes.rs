@@ -193,7 +193,8 @@ fn every_route_keeps_to_its_description() {
         "get /login/{code}",
         "get /runs/{session}",
         "post /login",
-        // No run is there to stop.
+        // No run is there to stop, and no git to land with.
+        "get /v1/landing",
         "post /v1/stop",
     ];
     assert_eq!(
