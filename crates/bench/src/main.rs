@@ -12,6 +12,7 @@ mod files;
 mod fleet;
 mod floor;
 mod index;
+mod land;
 mod program;
 mod race;
 mod relay;
@@ -169,6 +170,7 @@ fn measure(args: &BenchArgs) -> Result<Answer> {
     rows.extend(race::measure(&bench)?);
     rows.extend(relay::measure(&bench)?);
     rows.extend(events::measure(&bench)?);
+    rows.extend(land::measure(&bench)?);
     if rows.is_empty() {
         let text = format!("no row begins with {}", args.rows.join(" or "));
         return Err(BenchArgs::command()

@@ -136,12 +136,21 @@ impl Repository<'_> {
         Ok(self.command(&bench, args))
     }
 
+    /// A process of another program in it.
+    pub fn program(&self, program: &str, args: &[&str]) -> Command {
+        self.command(Path::new(program), args)
+    }
+
     fn command(&self, program: &Path, args: &[&str]) -> Command {
         let mut command = Command::new(program);
         command
             .args(args)
             .current_dir(&self.dir)
             .env("FLAGPOST_HOME", self.scratch.dir.join("home"))
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .envs(["GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"].map(|it| (it, "Bench")))
+            .envs(["GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"].map(|it| (it, "bench@localhost")))
             .stdin(Stdio::null())
             .stdout(Stdio::null());
         for name in ["WORKER", "LIST", "TASK", "TOKEN", "CLOCK"] {

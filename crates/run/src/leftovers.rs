@@ -53,7 +53,7 @@ pub fn end_agents(sessions: &Sessions<'_>) -> Result<Vec<u32>> {
 
 /// Ends every process whose environment `is_leftover` takes, and says of which agents those were. This
 /// process and those above it are spared.
-fn end_leftovers(is_leftover: impl Fn(&[&[u8]]) -> bool) -> Vec<u32> {
+pub(crate) fn end_leftovers(is_leftover: impl Fn(&[&[u8]]) -> bool) -> Vec<u32> {
     let mut agents: BTreeMap<Vec<u8>, u32> = BTreeMap::new();
     let spared = lineage();
     // What forks while we look is found the next time.

@@ -97,13 +97,16 @@ pub fn run(context: &Context, args: &LandArgs) -> anyhow::Result<Answer> {
         true => context.list()?,
         false => context.list_to_change()?,
     };
-    let view = LandingView::of(&repository, &list, onto)?;
+    let view = || LandingView::of(&repository, &list, onto);
     if args.status {
-        return Ok(status(context, &view));
+        return Ok(status(context, &view()?));
     }
-    let only = wanted(&list, &view, &args.ids)?;
+    let only = match args.ids.is_empty() {
+        true => Vec::new(),
+        false => wanted(&list, &view()?, &args.ids)?,
+    };
     if args.dry_run {
-        return rehearsal(&repository, view);
+        return rehearsal(&repository, view()?);
     }
     let terms = LandingTerms {
         keep: args.keep,
@@ -111,7 +114,7 @@ pub fn run(context: &Context, args: &LandArgs) -> anyhow::Result<Answer> {
         ..resolve(context, &args.options)?
     };
     if !args.yes {
-        confirm(context, &view, &terms)?;
+        confirm(context, &view()?, &terms)?;
     }
     let report = watched(context, &repository, &list, &terms)?;
     Ok(answer(context, &report, &terms))

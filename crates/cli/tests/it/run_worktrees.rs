@@ -33,6 +33,13 @@ fn said(stdout: &str, task: &str) -> String {
     })
 }
 
+/// What the first run says of a task whose work only other tasks' branches hold besides its own.
+fn waits_to_land(task: &str) -> String {
+    format!(
+        "removed, and its branch flagpost/exec-session-20260513-142500/{task} kept: its work has not landed"
+    )
+}
+
 fn worktrees(stage: &Stage) -> Vec<PathBuf> {
     let list = git(stage, &["worktree", "list", "--porcelain"]);
     list.lines()
@@ -63,11 +70,9 @@ fn each_task_works_in_its_own_tree_and_sees_what_its_blockers_committed() {
     assert_eq!(sees, ["", "", "file-1\nfile-2\n", ""]);
     // The repository's own working tree is as it was.
     assert_eq!(git(&stage, &["status", "--porcelain"]), "");
-    // What is on the branch of the third is elsewhere; the others' work is nowhere else.
-    assert_eq!(
-        said(&ran.stdout, "1"),
-        "removed: all that it held is elsewhere"
-    );
+    // What is on the branch of the third is elsewhere, but lands by its own; the others' work is nowhere
+    // else.
+    assert_eq!(said(&ran.stdout, "1"), waits_to_land("1"));
     assert!(
         said(&ran.stdout, "3").contains("commits are on no other branch"),
         "{ran}"
@@ -156,10 +161,13 @@ fn a_task_whose_run_died_goes_on_in_its_worktree() {
     let prompt = stage.left("prompt-1-1");
     assert!(prompt.contains("The run that began it died"), "{prompt}");
     assert_eq!(stage.left("sees-2"), "draft\nfile-1\n", "{ran}");
-    // The second task's branch holds all of it.
-    let gone = "removed: all that it held is elsewhere";
-    assert_eq!(said(&ran.stdout, "1"), gone, "{ran}");
-    assert_eq!(worktrees(&stage).len(), 1, "{ran}");
+    // The second task's branch holds all of it, and no more.
+    assert_eq!(said(&ran.stdout, "1"), waits_to_land("1"), "{ran}");
+    assert!(
+        said(&ran.stdout, "2").starts_with("removed, and its branch "),
+        "{ran}"
+    );
+    assert_eq!(worktrees(&stage).len(), 0, "{ran}");
 }
 
 #[test]

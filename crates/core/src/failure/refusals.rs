@@ -42,6 +42,12 @@ pub(super) fn landing(refusal: &LandingRefusal) -> (FailureKind, Option<String>)
                 "merge {remote}/{branch} into {branch} yourself, and try again"
             )),
         ),
+        LandingRefusal::Remote { remote, .. } => (
+            FailureKind::Failed,
+            Some(format!(
+                "'flagpost land --push {remote}' goes on with what is left, once the remote takes it"
+            )),
+        ),
         LandingRefusal::Overtaken { .. } => (
             FailureKind::TimedOut,
             hint("try again when fewer people push; a shorter check helps, too"),

@@ -6,7 +6,10 @@
 pub mod branch;
 mod call;
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 pub use branch::Branch;
 pub use call::{Git, GitOutput, PARENT_VARIABLES};
@@ -59,6 +62,27 @@ pub fn is_ancestor(dir: &Path, commit: &str, of: &str) -> GitResult<bool> {
         Some(1) => Ok(false),
         _ => Err(git.refused(&answer)),
     }
+}
+
+/// Those of these commits that are `of` or ancestors of it, in one question.
+pub fn ancestors<'c>(
+    dir: &Path,
+    commits: impl IntoIterator<Item = &'c str>,
+    of: &str,
+) -> GitResult<BTreeSet<&'c str>> {
+    let mut found: BTreeSet<&str> = commits.into_iter().collect();
+    if found.is_empty() {
+        return Ok(found);
+    }
+    let asked: String = found.iter().map(|it| format!("{it}\n")).collect();
+    let out = Git::at(dir)
+        .args(&["rev-list", "--stdin"])
+        .input(format!("{asked}^{of}\n"))
+        .run()?;
+    for other in text(&out).lines() {
+        found.remove(other);
+    }
+    Ok(found)
 }
 
 /// What git answered, without the white space around it.

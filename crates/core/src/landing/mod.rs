@@ -27,7 +27,7 @@ use crate::{
 pub use activity::{LandingActivity, LandingStep};
 pub use outcome::{LandedTask, recall, record_landed, refuse};
 pub use queue::{BranchState, LandingQueue, QueuedBranch, queue};
-pub use refs::{LandedTag, landed_ref, staged_ref};
+pub use refs::{LandedTag, landed_below, landed_ref, staged_ref};
 pub use refusal::LandingRefusal;
 pub use session::SessionLanding;
 pub use view::LandingView;

@@ -3,15 +3,17 @@
 //! Owns that an outcome and its line are one change. Git knows first: a landing that dies between the
 //! move of the target and this record is recalled from git's tags by the next one.
 
+use std::collections::BTreeSet;
+
 use flagpost_model::{
     TaskId, WorkerId,
     task::{Act, Landed, Landing, LandingVerdict, Task, TaskEvent, transition},
 };
 use jiff::SignedDuration;
 
-use super::{Target, queue::BranchOwners, refs::BranchRefs};
+use super::{BranchState, QueuedBranch, Target, queue::BranchOwners, refs::BranchRefs};
 use crate::{
-    error::Result,
+    error::{Error, Result},
     git::{self, Branch, Git},
     history::Kind,
     list::List,
@@ -36,21 +38,31 @@ pub struct LandedTask {
 }
 
 /// Records that the work of these tasks is on the target, and gives back what their workers had reserved
-/// for them. A task that somebody opened again meanwhile keeps its state: its work has landed all the same.
-pub fn record_landed(list: &List<'_>, actor: &WorkerId, landed: &[LandedTask]) -> Result<()> {
+/// for them; says of which tasks. One that somebody opened again or removed meanwhile is left as it is: its
+/// work has landed all the same.
+pub fn record_landed(
+    list: &List<'_>,
+    actor: &WorkerId,
+    landed: &[LandedTask],
+) -> Result<Vec<TaskId>> {
     let mut change = list.change(actor)?;
     let act = Act {
         actor: actor.clone(),
         token: None,
         at: change.at(),
     };
-    let mut owners = Vec::new();
+    let (mut recorded, mut owners) = (Vec::new(), Vec::new());
     for it in landed {
-        let task = change.task(&it.task)?;
+        let task = match change.task(&it.task) {
+            Ok(task) => task,
+            Err(Error::NotFound { .. }) => continue,
+            Err(error) => return Err(error),
+        };
         let Ok(after) = transition(task, &act, TaskEvent::Land(it.landed.clone())) else {
             continue;
         };
         *task = after;
+        recorded.push(it.task.clone());
         owners.extend(task.owner.clone().map(|owner| (owner, it.task.clone())));
         let entry = change.note(Kind::TaskLanded, &it.task);
         for (key, value) in [
@@ -69,7 +81,7 @@ pub fn record_landed(list: &List<'_>, actor: &WorkerId, landed: &[LandedTask]) -
             fleet.reservations().release(&worker, &which)?;
         }
     }
-    Ok(())
+    Ok(recorded)
 }
 
 /// Sends a task's work back: it is done again, or asks a person where that was tried often enough.
@@ -93,14 +105,14 @@ pub fn refuse(
     crate::tasks::finish(change, id)
 }
 
-/// Records what git says has landed and no task says: a landing died before its record. Tags older than
-/// thirty days go; their work is on the target for good.
+/// Records what git says has landed and no task says: a landing died before its record, or a person took
+/// what waited. Tags older than thirty days go; their work is on the target for good.
 pub fn recall(
     sessions: &Sessions<'_>,
     repository: &Repository,
     list: &List<'_>,
     (actor, target): (&WorkerId, &Target),
-) -> Result<Vec<TaskId>> {
+) -> Result<Vec<(QueuedBranch, Landed)>> {
     let top = &repository.top;
     let refs = BranchRefs::of(top, target)?;
     if refs.tags.is_empty() {
@@ -114,7 +126,10 @@ pub fn recall(
         let Some(owner) = owners.find(name) else {
             continue;
         };
-        let task = list.task(&owner.task.id)?.task;
+        let Ok(file) = list.task(&owner.task.id) else {
+            continue;
+        };
+        let task = file.task;
         let known = task.landing.as_ref().and_then(Landing::landed);
         if known.is_some_and(|it| it.tip == tag.tip) {
             old.extend((tag.at < ends).then_some(name));
@@ -126,14 +141,25 @@ pub fn recall(
         if is_over || !git::is_ancestor(top, &tag.commit, &target.tip)? {
             continue;
         }
-        missed.push(LandedTask {
+        let branch = QueuedBranch {
             task: task.id,
+            subject: task.subject,
             branch: tag.branch.clone(),
-            landed: tag.outcome(),
-        });
+            session: owner.session,
+            tip: tag.tip.clone(),
+            builds_on: BTreeSet::new(),
+            state: BranchState::Staged,
+        };
+        missed.push((branch, tag.outcome()));
     }
     if !missed.is_empty() {
-        record_landed(list, actor, &missed)?;
+        let landed = missed.iter().map(|(it, landed)| LandedTask {
+            task: it.task.clone(),
+            branch: it.branch.clone(),
+            landed: landed.clone(),
+        });
+        let recorded = record_landed(list, actor, &landed.collect::<Vec<_>>())?;
+        missed.retain(|(it, _)| recorded.contains(&it.task));
     }
     if !old.is_empty() {
         let deletes = old.iter().map(|name| format!("delete {name}\n"));
@@ -142,5 +168,5 @@ pub fn recall(
             .input(deletes.collect())
             .run_patiently()?;
     }
-    Ok(missed.into_iter().map(|it| it.task).collect())
+    Ok(missed)
 }

@@ -20,7 +20,7 @@ use super::{
     refs::{BranchRefs, landed_ref},
 };
 use crate::{
-    error::Result,
+    error::{Error, Result},
     git::{self, Branch, Git, branch},
     list::List,
     repository::Repository,
@@ -105,34 +105,25 @@ pub fn queue(
         let outlines = list.load()?.outlines;
         let owners = BranchOwners::of(sessions, repository, list, &outlines)?;
         let unmerged = unmerged(top, &target)?;
-        let mut newest: BTreeMap<&TaskId, (usize, QueuedBranch)> = BTreeMap::new();
-        for (name, tip) in refs
-            .tips
-            .iter()
-            .filter(|(name, _)| unmerged.contains(*name))
-        {
-            let Some(owner) = owners.find(name) else {
+        let newest = newest(&owners, &refs, &target);
+        let mut found = Vec::new();
+        for (name, tip) in &refs.tips {
+            let Some(owner) = owners.find(name).filter(|_| unmerged.contains(name)) else {
                 continue;
             };
-            let outline = owner.task;
-            let found = QueuedBranch {
-                task: outline.id.clone(),
-                subject: outline.subject.clone(),
-                branch: Branch::named(name),
-                session: owner.session,
-                tip: tip.clone(),
-                builds_on: BTreeSet::new(),
-                state: BranchState::Queued,
-            };
-            let is_newer = newest
-                .get(&outline.id)
-                .is_none_or(|(age, _)| owner.age > *age);
-            if is_newer {
-                newest.insert(&outline.id, (owner.age, found));
+            if newest.get(&owner.task.id) == Some(name) {
+                found.push(QueuedBranch {
+                    task: owner.task.id.clone(),
+                    subject: owner.task.subject.clone(),
+                    branch: Branch::named(name),
+                    session: owner.session,
+                    tip: tip.clone(),
+                    builds_on: BTreeSet::new(),
+                    state: BranchState::Queued,
+                });
             }
         }
-        let found = newest.into_values().map(|(_, it)| it);
-        branches = judged(list, top, &refs, &target, found.collect())?;
+        branches = judged(list, top, &refs, &target, found)?;
         in_order(&outlines, &mut branches);
     }
     Ok(LandingQueue {
@@ -140,6 +131,27 @@ pub fn queue(
         staged: refs.staged,
         branches,
     })
+}
+
+/// The branch of each task that its newest session made, by its whole name, also where it has landed and is
+/// gone: what earlier sessions left of the task was done anew.
+fn newest(
+    owners: &BranchOwners<'_>,
+    refs: &BranchRefs,
+    target: &Target,
+) -> BTreeMap<TaskId, String> {
+    let landed = refs.tags.values().filter(|it| it.onto == target.branch);
+    let landed = landed.map(|it| it.branch.full());
+    let mut newest: BTreeMap<TaskId, (usize, String)> = BTreeMap::new();
+    for name in refs.tips.keys().cloned().chain(landed) {
+        if let Some(owner) = owners.find(&name) {
+            let last = newest.entry(owner.task.id.clone()).or_default();
+            // Sessions whose files are gone have no age, but a time in their names.
+            *last = (owner.age, name).max(std::mem::take(last));
+        }
+    }
+    let names = newest.into_iter();
+    names.map(|(task, (_, name))| (task, name)).collect()
 }
 
 /// The branches with their states, less those whose work is on the target already or is not done yet.
@@ -150,25 +162,34 @@ fn judged(
     target: &Target,
     found: Vec<QueuedBranch>,
 ) -> Result<Vec<QueuedBranch>> {
-    let mut branches = Vec::new();
-    for mut it in found {
+    let tag = |it: &QueuedBranch| {
         let tag = refs.tags.get(&landed_ref(&it.branch));
-        let tag = tag.filter(|tag| tag.tip == it.tip);
-        let holds = |by: &str| -> Result<bool> {
-            Ok(match tag {
-                Some(tag) => git::is_ancestor(top, &tag.commit, by)?,
-                None => false,
-            })
-        };
-        if holds(&target.tip)? {
+        tag.filter(|tag| tag.tip == it.tip)
+    };
+    let brought = found.iter().filter_map(tag).map(|it| it.commit.as_str());
+    let brought: Vec<&str> = brought.collect();
+    let landed = git::ancestors(top, brought.iter().copied(), &target.tip)?;
+    let tips = found.iter().map(|it| it.tip.as_str());
+    let passed = match &refs.staged {
+        Some(staged) => git::ancestors(top, brought.into_iter().chain(tips), staged)?,
+        None => BTreeSet::new(),
+    };
+    let mut branches = Vec::new();
+    for it in &found {
+        let commit = tag(it).map(|it| it.commit.as_str());
+        if commit.is_some_and(|it| landed.contains(it)) {
             continue;
         }
-        if let Some(staged) = &refs.staged
-            && (holds(staged)? || git::is_ancestor(top, &it.tip, staged)?)
-        {
+        let mut it = it.clone();
+        if passed.contains(&*it.tip) || commit.is_some_and(|it| passed.contains(it)) {
             it.state = BranchState::Staged;
         } else {
-            let task = list.task(&it.task)?.task;
+            let task = match list.task(&it.task) {
+                Ok(file) => file.task,
+                // Somebody removed it meanwhile.
+                Err(Error::NotFound { .. }) => continue,
+                Err(error) => return Err(error),
+            };
             it.state = match (task.state.clone(), task.not_landed()) {
                 (State::Completed, _) => BranchState::Queued,
                 (_, Some(refused)) => BranchState::Refused(refused.clone()),
@@ -253,7 +274,7 @@ pub(super) struct BranchOwners<'o> {
 pub(super) struct BranchOwner<'o> {
     pub(super) task: &'o Outline,
     age: usize,
-    session: Option<SessionId>,
+    pub(super) session: Option<SessionId>,
 }
 
 impl<'o> BranchOwners<'o> {

@@ -11,10 +11,13 @@ use flagpost_model::task::Landed;
 use jiff::Timestamp;
 
 use super::Target;
-use crate::git::{Branch, Git, GitResult, branch, text};
+use crate::git::{Branch, Git, GitResult, ancestors, branch, text};
 
 /// Below which the tags lie.
 const LANDED: &str = "refs/flagpost/landed";
+/// How git is asked for a name: what a line of [`BranchRefs`] is.
+const FORMAT: &str =
+    "--format=%(objectname) %(refname) %(*objectname) %(taggerdate:unix) %(contents:subject)";
 /// Below which tested commits wait.
 const STAGED: &str = "refs/flagpost/staged";
 
@@ -89,9 +92,7 @@ pub(super) struct BranchRefs {
 impl BranchRefs {
     pub(super) fn of(top: &Path, target: &Target) -> GitResult<Self> {
         let out = Git::at(top)
-            .args(&["for-each-ref"])
-            .arg("--format=%(objectname) %(refname) %(*objectname) %(taggerdate:unix) %(contents:subject)")
-            .args(&["refs/heads/flagpost", LANDED])
+            .args(&["for-each-ref", FORMAT, "refs/heads/flagpost", LANDED])
             .arg(staged_ref(&target.branch))
             .run()?;
         let mut refs = Self::default();
@@ -116,6 +117,30 @@ impl BranchRefs {
             self.tips.insert(name.to_owned(), object.to_owned());
         }
     }
+}
+
+/// The tips of branches that `branch`, a commit, builds on and whose work is in `base`, a commit for the
+/// target: their own commits need not be there, where they were squashed.
+pub fn landed_below(
+    top: &Path,
+    branch: &str,
+    base: &str,
+    target: &Target,
+) -> GitResult<Vec<String>> {
+    let out = Git::at(top)
+        .args(&["for-each-ref", FORMAT])
+        .arg(format!("--merged={branch}"))
+        .arg(LANDED)
+        .run()?;
+    let mut refs = BranchRefs::default();
+    for line in String::from_utf8_lossy(&out).lines() {
+        refs.add(line, target);
+    }
+    let tags = refs.tags.values().filter(|it| it.onto == target.branch);
+    let commits = tags.clone().map(|it| it.commit.as_str());
+    let on = ancestors(top, commits, base)?;
+    let tips = tags.filter(|it| on.contains(&*it.commit));
+    Ok(tips.map(|it| it.tip.clone()).collect())
 }
 
 /// `{tip} {seconds} {commit} {target}`.

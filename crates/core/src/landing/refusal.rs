@@ -53,6 +53,16 @@ pub enum LandingRefusal {
         /// The remote.
         remote: String,
     },
+    /// The remote did not do what was asked.
+    #[error("{remote} does not take {branch}: {why}")]
+    Remote {
+        /// The remote.
+        remote: String,
+        /// The branch.
+        branch: String,
+        /// What git said.
+        why: String,
+    },
     /// The target moves faster than it can be checked.
     #[error("{branch} was moved by others {times} times while its next commit was checked")]
     Overtaken {

@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use flagpost_core::git::PARENT_VARIABLES;
+use flagpost_core::{Repository, git::PARENT_VARIABLES};
 use flagpost_disk::fsx;
 use flagpost_model::{TaskId, plain::plain};
 use jiff::SignedDuration;
@@ -22,6 +22,7 @@ use jiff::SignedDuration;
 use crate::{
     driver::RunContext,
     error::Result,
+    leftovers::end_leftovers,
     process::{Exited, Launch, start},
 };
 
@@ -31,6 +32,8 @@ const LOG: &str = "land-check.log";
 const LINES: usize = 200;
 /// So much of its end is looked at for them.
 const TAIL: u64 = 256 << 10;
+/// The variable by which its processes are known, should the landing die before them.
+const MARK: &str = "FLAGPOST_LANDING";
 /// How often to look whether the operator wants to end.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -84,7 +87,7 @@ impl Check<'_> {
             dir: tree.to_owned(),
             stdin: None,
             log: fsx::open_log(&log)?,
-            set: Vec::new(),
+            set: vec![(MARK.to_owned(), stage.repository.id.to_string().into())],
             unset: unset.map(OsString::from).collect(),
         };
         // It is no task's process; the name is not looked at.
@@ -123,6 +126,12 @@ impl Check<'_> {
             "The check `{command}` {how} on {onto} with this branch merged (commit {commit}). {said}"
         )))
     }
+}
+
+/// Ends the check that a dead landing of the repository left running: it works in the same tree.
+pub(super) fn end_leftover(repository: &Repository) {
+    let mark = format!("{MARK}={}", repository.id);
+    end_leftovers(|environment| environment.contains(&mark.as_bytes()));
 }
 
 fn last_lines(stage: &RunContext<'_>, log: &Path) -> Result<String> {

@@ -39,13 +39,13 @@ impl Landing<'_> {
 
     /// Whether a task that is still to be done begins with this branch.
     fn is_needed(&self, target: &Target, branch: &QueuedBranch) -> Result<bool> {
-        let current = Target::of(self.stage.repository, None).ok();
-        if current.is_some_and(|it| it.branch == target.branch) {
-            return Ok(false);
-        }
         let outlines = self.stage.list.load()?.outlines;
         let graph = Graph::new(&outlines);
         let mut dependants = graph.dependants(&branch.task);
-        Ok(dependants.any(|it| !it.state.is_over()))
+        if !dependants.any(|it| !it.state.is_over()) {
+            return Ok(false);
+        }
+        let current = Target::of(self.stage.repository, None).ok();
+        Ok(current.is_none_or(|it| it.branch != target.branch))
     }
 }

@@ -2,13 +2,14 @@
 //!
 //! Owns the three ways of it, and which of git's answers is the branch's fault: files in conflict are, and
 //! whatever else git refuses (a hook, a missing name, a full disk) is not. Hooks and signatures are those
-//! of the repository.
+//! of the repository. A squash leaves no trace of what it brought, so a branch that builds on it is merged
+//! onto a commit that says so, which nothing names.
 
 use std::path::Path;
 
 use flagpost_core::{
     git::{self, Git, GitOutput, GitResult},
-    landing::QueuedBranch,
+    landing::{QueuedBranch, Target, landed_below},
 };
 
 use flagpost_model::task::LandingMethod;
@@ -26,13 +27,13 @@ pub(super) enum Merged {
     Not(String),
 }
 
-/// Brings a branch in.
+/// Brings a branch in. The tree stands on `before`, which holds the work of `brought`, other branches' tips.
 pub(super) fn take_in(
     tree: &Path,
+    (before, brought): (&str, &[String]),
     branch: &QueuedBranch,
     method: LandingMethod,
 ) -> WorktreeResult<Merged> {
-    let before = head(tree)?;
     let message = message(branch);
     let mut git = match method {
         LandingMethod::Merge => Git::at(tree)
@@ -42,28 +43,69 @@ pub(super) fn take_in(
             Git::at(tree)
                 .args(&["checkout", "--quiet", "--detach", &branch.tip])
                 .run_patiently()?;
-            Git::at(tree).args(&["rebase", "--quiet", &before])
+            Git::at(tree).args(&["rebase", "--quiet", before])
         }
-        LandingMethod::Squash => Git::at(tree).args(&[
-            "merge",
-            "--quiet",
-            "--squash",
-            "--no-autostash",
-            &branch.tip,
-        ]),
+        LandingMethod::Squash => {
+            stand_in(tree, before, brought)?;
+            Git::at(tree)
+                .args(&["merge", "--quiet", "--squash"])
+                .args(&["--no-autostash", &branch.tip])
+        }
     };
     let answer = git.ask_patiently()?;
     if answer.code() == Some(0) {
         if method == LandingMethod::Squash {
-            return commit(tree, &before, &message);
+            return commit(tree, before, &message);
         }
         return Ok(Merged::Commit(head(tree)?));
     }
-    gave_up(tree, &before, &git, &answer)
+    gave_up(tree, before, &git, &answer)
+}
+
+/// The tips of branches that this one builds on and whose work `base` and `merged` hold, where they were
+/// squashed.
+pub(super) fn brought(
+    top: &Path,
+    (branch, method): (&QueuedBranch, LandingMethod),
+    (base, target): (&str, &Target),
+    merged: &[(QueuedBranch, String)],
+) -> WorktreeResult<Vec<String>> {
+    if method != LandingMethod::Squash {
+        return Ok(Vec::new());
+    }
+    let mut tips = landed_below(top, &branch.tip, base, target)?;
+    let beside = merged.iter().map(|(it, _)| it.tip.as_str());
+    let beside = git::ancestors(top, beside, &branch.tip)?;
+    tips.extend(beside.into_iter().map(str::to_owned));
+    Ok(tips)
+}
+
+/// Makes the tree stand on a commit of the same files that has `brought` as parents, too.
+fn stand_in(tree: &Path, before: &str, brought: &[String]) -> WorktreeResult<()> {
+    if brought.is_empty() {
+        return Ok(());
+    }
+    let mut made = Git::at(tree)
+        .args(&["commit-tree", "-m", "before a squash"])
+        .arg(format!("{before}^{{tree}}"))
+        .args(&["-p", before]);
+    for tip in brought {
+        made = made.args(&["-p", tip]);
+    }
+    let commit = git::text(&made.run()?);
+    Ok(reset_softly(tree, &commit)?)
+}
+
+fn reset_softly(tree: &Path, commit: &str) -> GitResult<()> {
+    Git::at(tree)
+        .args(&["reset", "--quiet", "--soft", commit])
+        .run_patiently()?;
+    Ok(())
 }
 
 /// The one commit of a squash. Nothing is to be committed where the target has all of it.
 fn commit(tree: &Path, before: &str, message: &str) -> WorktreeResult<Merged> {
+    reset_softly(tree, before)?;
     let mut look = Git::at(tree).args(&["diff", "--cached", "--quiet"]);
     if look.ask()?.code() == Some(0) {
         return Ok(Merged::Commit(before.to_owned()));
@@ -79,7 +121,7 @@ fn commit(tree: &Path, before: &str, message: &str) -> WorktreeResult<Merged> {
 /// Why git did not do it; the tree stands where it stood.
 fn gave_up(tree: &Path, before: &str, git: &Git, answer: &GitOutput) -> WorktreeResult<Merged> {
     let files = conflicts(tree)?;
-    let reason = git.refused(answer).to_string();
+    let reason = git.refused(answer).message;
     let mut quit = Git::at(tree).args(&["rebase", "--quit"]);
     quit.ask()?;
     Git::at(tree)

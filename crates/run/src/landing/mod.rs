@@ -42,7 +42,7 @@ use crate::{
 pub use rehearsal::{Rehearsed, rehearse};
 
 use check::{Check, Verdict};
-use merge::{Merged, take_in};
+use merge::{Merged, brought, take_in};
 use target::Moved;
 use tree::LandingTree;
 pub(crate) use tree::NAME as TREE;
@@ -58,7 +58,7 @@ pub struct LandingTerms {
     pub check: Option<String>,
     /// How long it may take.
     pub timeout: SignedDuration,
-    /// How many branches are checked together.
+    /// How many branches are merged, checked and moved to together.
     pub batch: usize,
     /// How often refused work is done again before a person is asked.
     pub retries: u32,
@@ -104,9 +104,11 @@ pub struct Landing<'a> {
     /// Groups that a failed check left to be tried in halves, the next one last.
     halves: Vec<Vec<TaskId>>,
     overtaken: u32,
-    /// Whether others may have pushed since the remote was asked.
-    must_fetch: bool,
+    /// Whether what an earlier landing left, or others did, is to be looked at first.
+    must_settle: bool,
     report: LandingReport,
+    /// What waits for a working tree, told at the end.
+    waiting: Option<RunEvent>,
     said: BTreeSet<String>,
     _lock: LandingLock,
 }
@@ -120,8 +122,9 @@ impl<'a> Landing<'a> {
         stop: &'a AtomicBool,
         tell: &'a mut dyn FnMut(RunEvent) -> Result<()>,
     ) -> Result<Self> {
-        Target::of(stage.repository, terms.onto.as_deref())?;
+        let onto = Target::of(stage.repository, terms.onto.as_deref())?.branch;
         let lock = LandingLock::take(stage.home, stage.repository)?;
+        check::end_leftover(stage.repository);
         Ok(Self {
             sessions: Sessions::of(stage.home, stage.repository),
             tree: LandingTree::of(stage.home, stage.repository),
@@ -132,8 +135,12 @@ impl<'a> Landing<'a> {
             tell,
             halves: Vec::new(),
             overtaken: 0,
-            must_fetch: true,
-            report: LandingReport::default(),
+            must_settle: true,
+            report: LandingReport {
+                onto,
+                ..LandingReport::default()
+            },
+            waiting: None,
             said: BTreeSet::new(),
             _lock: lock,
         })
@@ -183,22 +190,25 @@ impl<'a> Landing<'a> {
 
     /// What is to land now. What an earlier landing left half done is finished first.
     fn look(&mut self) -> Result<LandingQueue> {
-        let target = self.target()?;
-        let target = self.fetched(target)?;
-        self.take_staged(&target)?;
-        let target = self.target()?;
         let (list, repository) = (self.stage.list, self.stage.repository);
-        let who = (self.actor, &target);
-        let recalled = landing::recall(&self.sessions, repository, list, who)?;
-        self.report.landed.extend(recalled);
+        let mut target = self.target()?;
+        if std::mem::replace(&mut self.must_settle, false) {
+            let fetched = self.fetched(target)?;
+            self.take_staged(&fetched)?;
+            target = self.target()?;
+            let who = (self.actor, &target);
+            for (branch, landed) in landing::recall(&self.sessions, repository, list, who)? {
+                let told = self.told(&branch, &landed, Vec::new());
+                self.landed(&target, &branch, told)?;
+            }
+        }
         Ok(landing::queue(&self.sessions, repository, list, target)?)
     }
 
+    /// The target as it is now. It stays the same branch, wherever the operator goes meanwhile.
     fn target(&self) -> Result<Target> {
-        Ok(Target::of(
-            self.stage.repository,
-            self.terms.onto.as_deref(),
-        )?)
+        let onto = Some(&*self.report.onto);
+        Ok(Target::of(self.stage.repository, onto)?)
     }
 
     /// The branches that are tried together: the next half of a group that failed, else the first that
@@ -222,11 +232,7 @@ impl<'a> Landing<'a> {
                 return group;
             }
         }
-        // Without a check there is nothing to save by trying several together.
-        let most = match self.terms.check {
-            Some(_) => self.terms.batch.max(1),
-            None => 1,
-        };
+        let most = self.terms.batch.max(1);
         ready.into_iter().take(most).cloned().collect()
     }
 
@@ -237,8 +243,21 @@ impl<'a> Landing<'a> {
         self.tree.stand_on(base)?;
         let mut merged: Vec<(QueuedBranch, String)> = Vec::new();
         for branch in group {
-            match take_in(self.tree.path(), branch, self.terms.method)? {
-                Merged::Commit(commit) => merged.push((branch.clone(), commit)),
+            let before = merged.last().map_or(base, |(_, commit)| commit);
+            let what = (branch, self.terms.method);
+            let brought = brought(
+                &self.stage.repository.top,
+                what,
+                (base, &queue.target),
+                &merged,
+            )?;
+            self.tree.went_to(None);
+            let onto = (before.as_str(), &brought[..]);
+            match take_in(self.tree.path(), onto, branch, self.terms.method)? {
+                Merged::Commit(commit) => {
+                    self.tree.went_to(Some(&commit));
+                    merged.push((branch.clone(), commit));
+                }
                 // Against what landed, or only against its neighbours: alone it will show.
                 Merged::Conflict(_) if !merged.is_empty() => break,
                 Merged::Conflict(files) => {
@@ -247,7 +266,7 @@ impl<'a> Landing<'a> {
                     return self.refuse(queue, branch, why);
                 }
                 Merged::Not(reason) => {
-                    self.leave(branch, reason)?;
+                    self.leave(branch, format!("git did not bring it in: {reason}"))?;
                     break;
                 }
             }
@@ -294,17 +313,24 @@ impl<'a> Landing<'a> {
             onto: &queue.target.branch,
             commit,
         };
+        self.tree.went_to(None);
         let verdict = check.run(&self.stage, self.tree.path(), self.stop)?;
+        if verdict == Verdict::Stopped {
+            return Ok(verdict);
+        }
         (self.tell)(RunEvent::LandChecked {
             tasks,
             passed: verdict == Verdict::Passed,
             seconds: began.elapsed().as_secs(),
         })?;
-        let written = self.tree.changed()?;
-        if !written.is_empty() {
-            self.notice(format!(
+        match self.tree.changed() {
+            Ok(written) if written.is_empty() => {}
+            Ok(written) => self.notice(format!(
                 "the check changed files of its tree, which are not landed: {written}"
-            ))?;
+            ))?,
+            Err(_) => self.notice(
+                "the check broke the tree that it ran in; it gets another one".to_owned(),
+            )?,
         }
         Ok(verdict)
     }
@@ -323,12 +349,12 @@ impl<'a> Landing<'a> {
         match self.move_target(queue, (base, commit), merged)? {
             Moved::Yes => self.overtaken = 0,
             // What waits for a person is recorded when it is on the target.
-            Moved::Staged { take } => {
+            Moved::Staged => {
                 self.overtaken = 0;
-                self.report.take = Some(take);
                 return Ok(());
             }
             Moved::Meanwhile => {
+                self.must_settle = true;
                 self.overtaken += 1;
                 if self.overtaken == PATIENCE {
                     return Err(LandingRefusal::Overtaken {
@@ -355,8 +381,10 @@ impl<'a> Landing<'a> {
         };
         let task = match landing::refuse(self.stage.list, self.actor, &branch.task, verdict) {
             Ok(task) => task,
-            // Somebody opened it meanwhile: it is done again in any case.
-            Err(flagpost_core::Error::Refused(_)) => return self.leave(branch, why),
+            // Somebody opened it meanwhile, and it is done again in any case; or removed it.
+            Err(flagpost_core::Error::Refused(_) | flagpost_core::Error::NotFound { .. }) => {
+                return self.leave(branch, why);
+            }
             Err(error) => return Err(error.into()),
         };
         self.report.refused.push(branch.task.clone());
@@ -396,9 +424,11 @@ impl<'a> Landing<'a> {
         };
         let waits = queue.branches.iter().filter(waits);
         self.report.waits = waits.map(|it| it.task.clone()).collect();
-        self.report.onto.clone_from(&queue.target.branch);
         self.report.commit.clone_from(&queue.target.tip);
-        Ok(())
+        match self.waiting.take() {
+            Some(event) => (self.tell)(event),
+            None => Ok(()),
+        }
     }
 
     fn show(&self, step: LandingStep, target: &Target, group: &[QueuedBranch]) -> Result<()> {

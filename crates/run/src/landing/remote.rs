@@ -5,38 +5,41 @@
 //! ever forced.
 
 use flagpost_core::{
-    git::{Git, is_ancestor, text},
+    git::{Git, GitError, is_ancestor, text},
     landing::{LandingRefusal, Target},
 };
 
 use super::Landing;
-use crate::{error::Result, events::RunEvent};
+use crate::{
+    error::{Error, Result},
+    events::RunEvent,
+};
 
 /// What git says of a push that comes too late.
 const TOO_LATE: &[&str] = &["[rejected]", "non-fast-forward", "fetch first"];
 
 impl Landing<'_> {
-    /// The target with what others pushed to it, where it is pushed and that was not asked since the last
-    /// refused push.
+    /// The target with what others pushed to it, where it is pushed.
     pub(super) fn fetched(&mut self, target: Target) -> Result<Target> {
-        let Some(remote) = self.terms.push.clone().filter(|_| self.must_fetch) else {
+        let Some(remote) = self.terms.push.clone() else {
             return Ok(target);
         };
-        self.must_fetch = false;
         let top = self.stage.repository.top.clone();
         let full = target.full();
-        let mut asked = Git::at(&top).args(&["ls-remote", "--exit-code", &remote, &full]);
+        let mut asked = Git::at(&top).args(&["ls-remote", "--exit-code", "--", &remote, &full]);
         let answer = asked.ask()?;
         match answer.code() {
             Some(0) => {}
             // It has no such branch yet.
             Some(2) => return Ok(target),
-            _ => return Err(flagpost_core::Error::from(asked.refused(&answer)).into()),
+            _ => return Err(refused(remote, target.branch, asked.refused(&answer))),
         }
-        Git::at(&top)
-            .args(&["fetch", "--quiet", &remote, &full])
-            .run_patiently()
-            .map_err(flagpost_core::Error::from)?;
+        let fetched = Git::at(&top)
+            .args(&["fetch", "--quiet", "--", &remote, &full])
+            .run_patiently();
+        if let Err(error) = fetched {
+            return Err(refused(remote, target.branch, error));
+        }
         let theirs = text(&answer.out);
         let theirs = theirs.split_whitespace().next().unwrap_or_default();
         if is_ancestor(&top, theirs, &target.tip)? {
@@ -61,7 +64,7 @@ impl Landing<'_> {
             return Ok(true);
         };
         let mut git = Git::at(&self.stage.repository.top)
-            .args(&["push", "--quiet", &remote])
+            .args(&["push", "--quiet", "--", &remote])
             .arg(format!("{commit}:{}", target.full()));
         let answer = git.ask()?;
         if answer.code() == Some(0) {
@@ -72,11 +75,20 @@ impl Landing<'_> {
             })?;
             return Ok(true);
         }
-        let refused = git.refused(&answer);
-        if TOO_LATE.iter().any(|word| refused.message.contains(word)) {
-            self.must_fetch = true;
+        let error = git.refused(&answer);
+        if TOO_LATE.iter().any(|word| error.message.contains(word)) {
             return Ok(false);
         }
-        Err(flagpost_core::Error::from(refused).into())
+        Err(refused(remote, target.branch.clone(), error))
     }
+}
+
+fn refused(remote: String, branch: String, error: GitError) -> Error {
+    let why = error.message;
+    LandingRefusal::Remote {
+        remote,
+        branch,
+        why,
+    }
+    .into()
 }

@@ -5,7 +5,7 @@
 
 use flagpost_core::{
     git::Git,
-    landing::{LandedTask, LandingQueue, QueuedBranch, record_landed},
+    landing::{LandedTask, LandingQueue, QueuedBranch, Target, record_landed},
     reservations::Reservations,
 };
 use flagpost_model::{
@@ -42,32 +42,53 @@ impl Landing<'_> {
                 false => self.strays(branch, (&before, commit), &held)?,
             };
             before.clone_from(commit);
+            let outcome = Landed {
+                commit: commit.clone(),
+                onto: queue.target.branch.clone(),
+                tip: branch.tip.clone(),
+                at: home.now(),
+            };
+            told.push(self.told(branch, &outcome, unreserved));
             landed.push(LandedTask {
                 task: branch.task.clone(),
                 branch: branch.branch.clone(),
-                landed: Landed {
-                    commit: commit.clone(),
-                    onto: queue.target.branch.clone(),
-                    tip: branch.tip.clone(),
-                    at: home.now(),
-                },
-            });
-            told.push(RunEvent::LandLanded {
-                task: branch.task.clone(),
-                subject: branch.subject.clone(),
-                commit: commit.clone(),
-                onto: queue.target.branch.clone(),
-                checked: self.terms.check.is_some(),
-                unreserved,
+                landed: outcome,
             });
         }
         record_landed(self.stage.list, self.actor, &landed)?;
-        for (it, event) in merged.iter().zip(told) {
-            self.report.landed.push(it.0.task.clone());
-            (self.tell)(event)?;
-            self.close(&queue.target, &it.0)?;
+        for ((branch, _), event) in merged.iter().zip(told) {
+            self.landed(&queue.target, branch, event)?;
         }
         Ok(())
+    }
+
+    /// What is told of work that landed.
+    pub(super) fn told(
+        &self,
+        branch: &QueuedBranch,
+        landed: &Landed,
+        unreserved: Vec<String>,
+    ) -> RunEvent {
+        RunEvent::LandLanded {
+            task: branch.task.clone(),
+            subject: branch.subject.clone(),
+            commit: landed.commit.clone(),
+            onto: landed.onto.clone(),
+            checked: self.terms.check.is_some(),
+            unreserved,
+        }
+    }
+
+    /// Tells of work that is recorded as landed; its worktree goes.
+    pub(super) fn landed(
+        &mut self,
+        target: &Target,
+        branch: &QueuedBranch,
+        told: RunEvent,
+    ) -> Result<()> {
+        self.report.landed.push(branch.task.clone());
+        (self.tell)(told)?;
+        self.close(target, branch)
     }
 
     /// The files that a branch touched without its worker holding them.

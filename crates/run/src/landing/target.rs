@@ -24,8 +24,8 @@ use crate::{
 pub(super) enum Moved {
     /// The target stands on the commit.
     Yes,
-    /// The commit waits for a working tree with changes; how a person takes it.
-    Staged { take: String },
+    /// The commit waits for a working tree with changes.
+    Staged,
     /// Somebody moved the target first.
     Meanwhile,
 }
@@ -53,7 +53,8 @@ impl Landing<'_> {
             refs += &format!("update {} {object}\n", landed_ref(&branch.branch));
         }
         let (full, staged) = (target.full(), staged_ref(&target.branch));
-        let is_direct = self.terms.push.is_none() && standing_on(top, target)?.is_none();
+        let stands = standing_on(top, target)?;
+        let is_direct = self.terms.push.is_none() && stands.is_none();
         refs += &match (is_direct, &queue.staged) {
             (true, _) => format!("update {full} {commit} {}\n", target.tip),
             (false, Some(_)) => format!(
@@ -72,24 +73,26 @@ impl Landing<'_> {
             self.unstage(target, commit)?;
             return Ok(Moved::Meanwhile);
         }
-        self.advance(target, commit)
+        match stands {
+            // What it was merged onto is on the target: nobody else may move that but by a commit there.
+            Some(dir) if queue.staged.is_none() => self.take(target, commit, &dir),
+            _ => self.advance(target, commit),
+        }
     }
 
     /// Takes a commit that was staged by an earlier landing, where that can be done now.
     pub(super) fn take_staged(&mut self, target: &Target) -> Result<()> {
         let top = &self.stage.repository.top;
+        self.report.take = None;
+        self.waiting = None;
         let Some(commit) = git::commit(top, &staged_ref(&target.branch))? else {
-            self.report.take = None;
             return Ok(());
         };
         let is_new = !is_ancestor(top, &commit, &target.tip)?;
         if is_new && is_ancestor(top, &target.tip, &commit)? && !self.pushed(target, &commit)? {
             return self.unstage(target, &commit);
         }
-        self.report.take = match self.advance(target, &commit)? {
-            Moved::Staged { take } => Some(take),
-            Moved::Yes | Moved::Meanwhile => None,
-        };
+        self.advance(target, &commit)?;
         Ok(())
     }
 
@@ -114,27 +117,47 @@ impl Landing<'_> {
                 false => Moved::Meanwhile,
             });
         };
-        let mut why = unfit(&dir)?;
+        self.take(target, commit, &dir)
+    }
+
+    /// Takes a staged commit into the working tree that stands on the target.
+    fn take(&mut self, target: &Target, commit: &str, dir: &Path) -> Result<Moved> {
+        let mut why = unfit(dir)?;
         if why.is_none() {
-            let mut git = Git::at(&dir).args(&["merge", "--quiet", "--ff-only", commit]);
+            let mut git = Git::at(dir).args(&["merge", "--quiet", "--ff-only", commit]);
             let answer = git.ask_patiently()?;
             match answer.code() {
                 Some(0) => {
+                    self.report.take = None;
+                    self.waiting = None;
                     self.unstage(target, commit)?;
                     return Ok(Moved::Yes);
                 }
-                _ => why = Some(git.refused(&answer).to_string()),
+                _ if !self.is_ahead(target, commit)? => {
+                    self.unstage(target, commit)?;
+                    return Ok(Moved::Meanwhile);
+                }
+                _ => why = Some(format!("git says: {}", git.refused(&answer).message)),
             }
         }
         let why = why.unwrap_or_default();
-        let take = format!("git -C {} merge --ff-only {staged}", quoted(&dir));
-        (self.tell)(RunEvent::LandStaged {
+        let staged = staged_ref(&target.branch);
+        let take = format!("git -C {} merge --ff-only {staged}", quoted(dir));
+        self.report.take = Some(take.clone());
+        self.waiting = Some(RunEvent::LandStaged {
             onto: target.branch.clone(),
             commit: commit.to_owned(),
             why: format!("{} stands on {} and {why}", dir.display(), target.branch),
-            take: take.clone(),
-        })?;
-        Ok(Moved::Staged { take })
+            take,
+        });
+        Ok(Moved::Staged)
+    }
+
+    /// Whether the target can be moved on to a commit.
+    fn is_ahead(&self, target: &Target, commit: &str) -> Result<bool> {
+        let top = &self.stage.repository.top;
+        let tip = git::commit(top, &target.full())?.unwrap_or_default();
+        Ok(is_ancestor(top, &tip, commit)?)
     }
 
     /// Makes this the commit that waits, in place of whatever waited.

@@ -2,14 +2,22 @@
 //!
 //! Owns its place, below the home and beside the worktrees of runs, and that it stands on a commit with
 //! nothing of an earlier try in it, save the files that the repository ignores: a check that builds is
-//! faster with them. Nobody works in it, so all that is in it may go.
+//! faster with them. Nobody works in it but the landing that holds the lock, so all that is in it may go,
+//! and what a dead landing or a check broke of it is mended.
 
 use std::path::{Path, PathBuf};
 
-use flagpost_core::{Home, Repository, git::Git};
+use flagpost_core::{
+    Home, Repository,
+    git::{self, Git},
+};
 use flagpost_disk::fsx;
 
-use crate::worktree::{FileList, WorktreeResult, listing, status};
+use crate::worktree::{
+    FileList, WorktreeResult,
+    listing::{self, WorktreeEntry},
+    status,
+};
 
 /// Its directory's name. No session is called so: their names end in a time.
 pub(crate) const NAME: &str = "landing";
@@ -19,6 +27,8 @@ pub(crate) const NAME: &str = "landing";
 pub(super) struct LandingTree {
     top: PathBuf,
     path: PathBuf,
+    /// The commit that it stands on with nothing else in it, where that is known.
+    stands: Option<String>,
 }
 
 impl LandingTree {
@@ -27,6 +37,7 @@ impl LandingTree {
         Self {
             top: repository.top.clone(),
             path: root.join(NAME),
+            stands: None,
         }
     }
 
@@ -36,9 +47,22 @@ impl LandingTree {
     }
 
     /// Makes it stand on a commit, with nothing in it that the commit does not have.
-    pub(super) fn stand_on(&self, commit: &str) -> WorktreeResult<()> {
-        if self.is_known()? && fsx::stat(&fsx::RealFs, &self.path)?.is_some() {
-            status::stands_alone(&self.path)?;
+    pub(super) fn stand_on(&mut self, commit: &str) -> WorktreeResult<()> {
+        if self.stands.as_deref() == Some(commit) {
+            return Ok(());
+        }
+        self.make(commit)?;
+        self.stands = Some(commit.to_owned());
+        Ok(())
+    }
+
+    /// It stands on another commit by now; with something else in it where there is none.
+    pub(super) fn went_to(&mut self, commit: Option<&str>) {
+        self.stands = commit.map(str::to_owned);
+    }
+
+    fn make(&self, commit: &str) -> WorktreeResult<()> {
+        if self.is_known()? && self.mend()? {
             if status::underway(&self.path)? == Some("rebase") {
                 self.git(&["rebase", "--quit"])?;
             }
@@ -65,13 +89,18 @@ impl LandingTree {
 
     /// Removes it, where it is there.
     pub(super) fn remove(&self) -> WorktreeResult<()> {
-        if !self.is_known()? {
+        let Some(entry) = self.entry()? else {
             return Ok(());
-        }
-        if fsx::stat(&fsx::RealFs, &self.path)?.is_some() {
-            status::stands_alone(&self.path)?;
+        };
+        if self.mend()? {
             self.git(&["reset", "--quiet", "--hard"])?;
             self.git(&["clean", "--quiet", "-fd"])?;
+        }
+        if entry.half_made() {
+            Git::at(&self.top)
+                .args(&["worktree", "unlock"])
+                .arg(&self.path)
+                .run()?;
         }
         Git::at(&self.top)
             .args(&["worktree", "remove"])
@@ -80,16 +109,33 @@ impl LandingTree {
         Ok(())
     }
 
-    /// Whether git knows it. A directory that was made by somebody else is not touched.
+    /// Lets go of what a dead git held; a tree that git can do nothing with goes. Whether it is still there.
+    fn mend(&self) -> WorktreeResult<bool> {
+        if fsx::stat(&fsx::RealFs, &self.path)?.is_none() {
+            return Ok(false);
+        }
+        if status::stands_alone(&self.path).is_err() {
+            fsx::remove_tree(&self.path)?;
+            return Ok(false);
+        }
+        let dir = Git::at(&self.path)
+            .args(&["rev-parse", "--absolute-git-dir"])
+            .run()?;
+        let lock = Path::new(&git::text(&dir)).join("index.lock");
+        fsx::remove(&fsx::RealFs, &lock)?;
+        Ok(true)
+    }
+
     fn is_known(&self) -> WorktreeResult<bool> {
-        let real = self
-            .path
-            .canonicalize()
-            .unwrap_or_else(|_| self.path.clone());
-        let entries = listing::entries(&self.top)?;
-        Ok(entries
-            .iter()
-            .any(|it| it.path == real || it.path == self.path))
+        Ok(self.entry()?.is_some())
+    }
+
+    /// What git knows of it. A directory that was made by somebody else is not touched.
+    fn entry(&self) -> WorktreeResult<Option<WorktreeEntry>> {
+        let real = self.path.canonicalize();
+        let real = real.unwrap_or_else(|_| self.path.clone());
+        let mut entries = listing::entries(&self.top)?.into_iter();
+        Ok(entries.find(|it| it.path == real || it.path == self.path))
     }
 
     fn git(&self, args: &[&str]) -> WorktreeResult<()> {

@@ -193,8 +193,12 @@ pub(super) fn nothing_to_lose(
     let head = commit(path, "HEAD")?
         .ok_or_else(|| Because::Untellable("it stands on no commit".to_owned()))?;
     let tip = own.map(|own| commit(path, own)).transpose()?.flatten();
-    held(top, &head, own)?;
-    let held = tip.map(|tip| held(top, &tip, own)).transpose()?;
+    let of_head = held(top, &head, own)?;
+    let held = match tip {
+        Some(tip) if tip != head => Some(held(top, &tip, own)?),
+        Some(_) => Some(of_head),
+        None => None,
+    };
     if !found.ignored.is_empty() {
         let files = found.ignored;
         return Err(Because::Ignored { files });

@@ -24,7 +24,7 @@ pub struct LandingOptions {
     /// merge, rebase or squash [default: the setting land.how, else merge]
     #[arg(long, value_name = "HOW")]
     how: Option<LandingMethod>,
-    /// How many branches are checked together [default: the setting land.batch, else 4]
+    /// How many branches are merged and checked together [default: the setting land.batch, else 4]
     #[arg(long, value_name = "N")]
     batch: Option<NonZeroU32>,
     /// How often refused work is done again before you are asked [default: the setting land.retries,

@@ -1,0 +1,189 @@
+//! Checks that do what they should not, and people who do something meanwhile.
+
+use flagpost_testkit::{background::Background, race::until};
+use rustix::process::Signal;
+
+use crate::land_yard::{Yard, branch};
+
+/// A check that does this once, with the repository and the program at hand.
+fn once(yard: &Yard, what: &str) -> String {
+    let (done, web) = (yard.outside("done"), yard.world.repository());
+    let (done, web) = (done.display(), web.display());
+    let flagpost = env!("CARGO_BIN_EXE_flagpost");
+    format!("web='{web}'; flagpost='{flagpost}'; [ -e '{done}' ] || {{ touch '{done}'; {what}; }}")
+}
+
+#[test]
+fn a_check_that_does_not_end_fails_and_its_children_end_with_it() {
+    let yard = Yard::of(2);
+    let mark = yard.outside("child");
+    let check = format!(
+        "[ ! -e file-1 ] || {{ trap '' TERM; (trap '' TERM; echo $$ > '{}'; sleep 600) & wait; }}",
+        mark.display()
+    );
+    let ran = yard.land(&["--check", &check, "--timeout", "1s", "--batch", "1"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    assert!(ran.stderr.contains("did not end within 1s"), "{ran}");
+    yard.assert_landed([2]);
+    assert_eq!(
+        flagpost_testkit::background::with_in_environment(&marked(&yard)),
+        [0; 0]
+    );
+}
+
+/// What marks the processes of this yard.
+fn marked(yard: &Yard) -> String {
+    format!("FLAGPOST_HOME={}", yard.world.home().display())
+}
+
+#[test]
+fn what_a_check_writes_does_not_land() {
+    let yard = Yard::of(2);
+    let check = "echo x >> shared; echo y > new; echo z > .git/info/exclude 2> /dev/null; \
+        git add new; git commit -qm evil; git checkout -qb evil; test ! -e untracked; : > untracked";
+    let ran = yard.lands(&["--check", check, "--batch", "1"]);
+    assert!(
+        ran.stderr
+            .contains("changed files of its tree, which are not landed: shared"),
+        "{ran}"
+    );
+    yard.assert_landed([1, 2]);
+    let names = yard.git(&["ls-tree", "--name-only", "main"]);
+    assert_eq!(names, "file-1\nfile-2\nshared");
+}
+
+#[test]
+fn a_check_that_breaks_its_tree_gets_another_one() {
+    for what in [
+        "rm -rf \"$PWD\"",
+        "rm .git",
+        "touch \"$(git rev-parse --git-dir)/index.lock\"",
+        "git rev-parse HEAD > \"$(git rev-parse --git-dir)/MERGE_HEAD\"",
+        "rm \"$(git rev-parse --git-dir)/index\"",
+        "echo ruin > \"$(git rev-parse --git-dir)/HEAD\"",
+    ] {
+        let yard = Yard::of(2);
+        let ran = yard.lands(&["--check", &once(&yard, what), "--batch", "1"]);
+        assert!(ran.stdout.contains("landed 2 tasks"), "{what}: {ran}");
+        yard.assert_landed([1, 2]);
+    }
+}
+
+#[test]
+fn a_target_that_moved_meanwhile_is_checked_anew_with_what_came() {
+    let yard = Yard::of(2);
+    let check = once(
+        &yard,
+        "cd \"$web\"; : > mine; git add mine; git commit -qm mine",
+    );
+    let ran = yard.lands(&["--check", &check]);
+    assert!(
+        ran.stderr.contains("main was moved by others meanwhile"),
+        "{ran}"
+    );
+    yard.assert_landed([1, 2]);
+    let line = yard.git(&["rev-list", "--first-parent", "main"]);
+    let landed: Vec<&str> = line.lines().take(2).collect();
+    for commit in landed {
+        assert_eq!(
+            yard.git(&["ls-tree", "--name-only", commit, "mine"]),
+            "mine"
+        );
+    }
+}
+
+#[test]
+fn a_branch_that_was_reset_or_deleted_meanwhile_lands_as_it_was_checked() {
+    let yard = Yard::of(3);
+    let (reset, deleted) = (branch(1), branch(2));
+    let what =
+        format!("git -C \"$web\" branch -qf {reset} main; git -C \"$web\" branch -qD {deleted}");
+    yard.lands(&["--check", &once(&yard, &what)]);
+    yard.assert_landed([1, 2, 3]);
+    yard.lands(&[]);
+    yard.assert_landed([1, 2, 3]);
+}
+
+/// The work was passed and is on the target; only the records differ.
+#[test]
+fn tasks_that_are_removed_or_opened_again_meanwhile_do_not_stop_the_others() {
+    let yard = Yard::of(3);
+    let what = "\"$flagpost\" task rm 1 --yes; \"$flagpost\" task reopen 2";
+    yard.lands(&["--check", &once(&yard, what)]);
+    assert_eq!(yard.on_target(), [1, 2, 3]);
+    assert_eq!([1, 2, 3].map(|it| yard.recorded(it)), [0, 0, 1]);
+    let ran = yard.lands(&[]);
+    assert!(ran.stdout.contains("nothing landed"), "{ran}");
+    yard.assert_tidy();
+}
+
+#[test]
+fn a_task_that_is_removed_and_fails_is_left() {
+    let yard = Yard::of(2);
+    let check = once(&yard, "\"$flagpost\" task rm 1 --yes; exit 1");
+    let ran = yard.land(&["--check", &check, "--batch", "1"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    yard.assert_landed([2]);
+    assert!(yard.git(&["branch"]).contains(&branch(1)));
+}
+
+#[test]
+fn whoever_goes_to_another_branch_meanwhile_does_not_take_the_target_along() {
+    let yard = Yard::of(2);
+    let check = once(&yard, "git -C \"$web\" checkout -qb other");
+    yard.lands(&["--check", &check, "--batch", "1"]);
+    yard.assert_landed([1, 2]);
+    assert_eq!(yard.git(&["log", "--format=%s", "other"]), "first");
+}
+
+/// A landing that waits in its check until it is to end.
+fn checking(yard: &Yard) -> Background {
+    let mut command = yard.world.command_of("env");
+    command
+        .arg("--default-signal=INT,HUP,TERM")
+        .arg(env!("CARGO_BIN_EXE_flagpost"))
+        .args(["land", "--yes", "--check"])
+        .arg(format!(
+            "touch '{}'; sleep 600; : > evil",
+            yard.outside("began").display()
+        ));
+    let landing = Background::start(&mut command);
+    until("it checks", || yard.outside("began").exists());
+    landing
+}
+
+#[test]
+fn ctrl_c_ends_the_check_and_leaves_the_target() {
+    let yard = Yard::of(2);
+    let mut landing = checking(&yard);
+    landing.signal(Signal::INT);
+    let ended = landing.end();
+    assert_eq!(ended.code, 1, "{ended}");
+    assert!(
+        ended.stderr.contains("goes on with what is left"),
+        "{ended}"
+    );
+    assert!(!ended.stderr.contains("failed"), "{ended}");
+    yard.assert_landed([]);
+    yard.lands(&[]);
+    yard.assert_landed([1, 2]);
+}
+
+/// It would work in the tree of the next landing.
+#[test]
+fn the_check_of_a_killed_landing_ends_before_the_next_one_begins() {
+    let yard = Yard::of(2);
+    let mut landing = checking(&yard);
+    landing.signal(Signal::KILL);
+    landing.end();
+    assert_ne!(
+        flagpost_testkit::background::with_in_environment(&marked(&yard)),
+        [0; 0]
+    );
+    yard.lands(&[]);
+    assert_eq!(
+        flagpost_testkit::background::with_in_environment(&marked(&yard)),
+        [0; 0]
+    );
+    yard.assert_landed([1, 2]);
+}
