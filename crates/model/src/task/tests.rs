@@ -125,17 +125,6 @@ fn event(name: &str) -> TaskEvent {
         "force" => TaskEvent::Release { force: true },
         "reopen" => TaskEvent::Reopen,
         "cancel" => TaskEvent::Cancel,
-        "land" => TaskEvent::Land(Landed {
-            commit: "9f".to_owned(),
-            onto: "main".to_owned(),
-            tip: "4e".to_owned(),
-            at: now(),
-        }),
-        "refuse" => TaskEvent::Refuse(LandingVerdict {
-            why: "a conflict".to_owned(),
-            onto: "main".to_owned(),
-            retries: 2,
-        }),
         "answer" => answer("the first one", false),
         "land" => TaskEvent::Land(Landed {
             commit: "9f".to_owned(),
