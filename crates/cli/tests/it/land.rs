@@ -107,7 +107,7 @@ fn a_run_does_refused_work_again_with_the_reason_and_lands_it_all() {
     ];
     let ran = stage.run(body, &args);
     assert_eq!(ran.code, 0, "{ran}");
-    assert_never_broken(&git);
+    assert_never_broken(git);
     let names = git(&["ls-tree", "--name-only", "main"]);
     let subjects = git(&["log", "--first-parent", "--format=%s", "main"]);
     for task in 1..=TASKS {
