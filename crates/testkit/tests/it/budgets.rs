@@ -25,7 +25,7 @@ const LANDING: usize = 2_400;
 
 /// What the program may be when the clean-up is done: 55,000 without its faces, the cockpit, the board with
 /// what the daemon tells it, and the tools of agents.
-const PROGRAM: usize = 55_000 + 4_510 + 400 + 850 + LANDING;
+const PROGRAM: usize = 55_000 + 4_690 + 400 + 850 + LANDING;
 
 /// The program.
 const BUDGETS: &[Budget] = &[
@@ -67,9 +67,9 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "cockpit",
-        lines: 4_530,
-        goal: 4_510,
-        why: "a face: six screens, their keys, what is asked, two sources of wakes",
+        lines: 4_710,
+        goal: 4_690,
+        why: "a face: six screens and the page of what is to land, their keys, what is asked, two sources of wakes",
     },
     Budget {
         krate: "mcp",
