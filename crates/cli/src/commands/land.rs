@@ -42,7 +42,7 @@ use crate::{
 pub use answers::{LandedAnswer, LandingRehearsal, ToLand};
 pub use terms::{LandingOptions, resolve};
 
-/// Merge the work of passed tasks into one branch
+/// Bring passed work onto one branch, tested
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     flagpost land --check 'cargo test'\n  \
