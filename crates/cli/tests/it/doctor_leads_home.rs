@@ -419,7 +419,7 @@ fn without_git(world: &mut World, version: Option<&str>) -> ByHand {
         let git = all.find(|git| git.exists()).unwrap();
         let real = git.display();
         let script = format!(
-            "#!/bin/sh\n[ \"$3\" = --version ] && echo {version} && exit\nexec {real} \"$@\"\n"
+            "#!/bin/sh\ncase \"$*\" in *--version) echo {version}; exit ;; esac\nexec {real} \"$@\"\n"
         );
         put(&bin.join("git"), script);
         mode(&bin.join("git"), 0o755);

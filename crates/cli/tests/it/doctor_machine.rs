@@ -144,7 +144,7 @@ fn gits() {
         .map(|dir| dir.join("git"))
         .find(|git| git.exists());
     let script = format!(
-        "#!/bin/sh\n[ \"$3\" = --version ] && echo git version 2.20.1 && exit\nexec {} \"$@\"\n",
+        "#!/bin/sh\ncase \"$*\" in *--version) echo git version 2.20.1; exit ;; esac\nexec {} \"$@\"\n",
         real.unwrap().display()
     );
     put(&bin.join("git"), script);

@@ -44,7 +44,7 @@ fn status() {
     no tasks here yet
     next: flagpost add 'What is to be done', or flagpost demo
     $ status --json
-    {"schema":"flagpost.status/1","home":"[dir]/home/.flagpost","list":null,"root":null,"total":0,"to_decide":{"total":0,"withheld":[],"oldest":null},"counts":{},"waiting_for_person":[],"stranded":[],"held":[],"parked":[],"ready":[],"skipped":[],"session":null,"lists":[],"daemon":null,"roots":[]}
+    {"schema":"flagpost.status/1","home":"[dir]/home/.flagpost","list":null,"root":null,"total":0,"to_decide":{"total":0,"withheld":[],"oldest":null},"counts":{},"waiting_for_person":[],"stranded":[],"held":[],"parked":[],"ready":[],"landing":null,"skipped":[],"session":null,"lists":[],"daemon":null,"roots":[]}
     $ status --quiet
     "#);
     for subject in ["Write", "Test", "Ship", "Sail", "Sink"] {
@@ -76,7 +76,7 @@ fn status() {
     4
     5
     $ status --json
-    {"schema":"flagpost.status/1","home":"[dir]/home/.flagpost","list":"web","root":null,"total":5,"to_decide":{"total":0,"withheld":[],"oldest":null},"counts":{"claimed":1,"failed":1,"pending":2,"stuck":1},"waiting_for_person":[{"task":{"id":"4","subject":"Sail","state":"stuck","owner":"W4","claim":null,"blocks":[],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":1},"said":"Which sea?","message":null,"answer_with":"flagpost answer 4"},{"task":{"id":"5","subject":"Sink","state":"failed","owner":"W5","claim":null,"blocks":["1"],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":1},"said":"It floats","message":null,"answer_with":null}],"stranded":[{"id":"1","why":"waits for task 5, which is failed"},{"id":"2","why":"waits for task 5, which is failed"}],"held":[{"id":"3","subject":"Ship","state":"claimed","owner":"W3","claim":{"by":"W3","token":8,"at":"2026-05-13T14:25:00Z","expires_at":"2026-05-13T14:40:00Z","session":null},"blocks":[],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":1}],"parked":[],"ready":[],"skipped":[],"session":null,"lists":["web"],"daemon":null,"roots":[]}
+    {"schema":"flagpost.status/1","home":"[dir]/home/.flagpost","list":"web","root":null,"total":5,"to_decide":{"total":0,"withheld":[],"oldest":null},"counts":{"claimed":1,"failed":1,"pending":2,"stuck":1},"waiting_for_person":[{"task":{"id":"4","subject":"Sail","state":"stuck","owner":"W4","claim":null,"blocks":[],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":1},"said":"Which sea?","message":null,"answer_with":"flagpost answer 4"},{"task":{"id":"5","subject":"Sink","state":"failed","owner":"W5","claim":null,"blocks":["1"],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":1},"said":"It floats","message":null,"answer_with":null}],"stranded":[{"id":"1","why":"waits for task 5, which is failed"},{"id":"2","why":"waits for task 5, which is failed"}],"held":[{"id":"3","subject":"Ship","state":"claimed","owner":"W3","claim":{"by":"W3","token":8,"at":"2026-05-13T14:25:00Z","expires_at":"2026-05-13T14:40:00Z","session":null},"blocks":[],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":1}],"parked":[],"ready":[],"landing":null,"skipped":[],"session":null,"lists":["web"],"daemon":null,"roots":[]}
     "#);
 }
 
@@ -233,15 +233,15 @@ fn git_is_missing() {
     assert_snapshot!(world.transcript("add x\nlist\nadd x --json"), @r#"
     $ add x
     exit 1
-    2> flagpost: git config --local --get flagpost.repoId: cannot be run: No such file or directory (os error 2)
+    2> flagpost: git config --local --get flagpost.repoId in [dir]/web: cannot be run: No such file or directory (os error 2)
     2>   hint: is git installed, and on PATH?
     $ list
     exit 1
-    2> flagpost: git config --local --get flagpost.repoId: cannot be run: No such file or directory (os error 2)
+    2> flagpost: git config --local --get flagpost.repoId in [dir]/web: cannot be run: No such file or directory (os error 2)
     2>   hint: is git installed, and on PATH?
     $ add x --json
     exit 1
-    {"schema":"flagpost.error/1","kind":"failed","exit_code":1,"message":"git config --local --get flagpost.repoId: cannot be run: No such file or directory (os error 2)","hint":"is git installed, and on PATH?","causes":[]}
+    {"schema":"flagpost.error/1","kind":"failed","exit_code":1,"message":"git config --local --get flagpost.repoId in [dir]/web: cannot be run: No such file or directory (os error 2)","hint":"is git installed, and on PATH?","causes":[]}
     "#);
 }
 
