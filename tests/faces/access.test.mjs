@@ -10,6 +10,8 @@ import { World } from './world.mjs';
 const browser = await open({ after });
 const world = await World.make({ after });
 await world.flagpost('worker', 'add', 'W1');
+// Without a commit there is no branch to land on.
+await world.git('commit', '--quiet', '--allow-empty', '--message', 'Begin');
 await world.feed(
   ['Write the parser {priority: high, group: core}', 'Test the parser (after: 1)', 'Write the docs', 'Ask for the API', 'Name it', 'Drop it', 'Ship it']
     .map((subject) => `- [ ] ${subject}\n`).join(''),
