@@ -4,6 +4,7 @@ use std::{
     collections::BTreeSet,
     fs,
     io::Write as _,
+    os::unix::fs::PermissionsExt as _,
     path::Path,
     process::Stdio,
     time::{Duration, Instant},
@@ -238,6 +239,19 @@ fn settings_full_of_others_hooks_are_left_as_they_were_found() {
     );
     let beside = fs::read_dir(file.parent().unwrap()).unwrap().count();
     assert_eq!(beside, 1, "nothing is left beside it");
+}
+
+#[test]
+fn the_copy_of_settings_that_may_hold_a_key_is_the_users_alone() {
+    let world = world();
+    world.ok(["init", "--yes"]);
+    let dir = world.repository().join(".claude");
+    fs::create_dir_all(&dir).unwrap();
+    fs::write(dir.join("settings.local.json"), THEIRS).unwrap();
+    world.ok(["hooks", "install", "--agent", "claude"]);
+    let copy = dir.join("settings.local.json.flagpost-backup");
+    let mode = fs::metadata(copy).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
 }
 
 /// How each hook of a client stands, once.

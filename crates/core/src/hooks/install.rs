@@ -117,7 +117,8 @@ impl HookSettings {
             && self.entries()?.is_empty()
             && self.client != Client::Opencode
         {
-            files::write(&self.backup(), before.as_bytes(), true)?;
+            // Settings may hold a key, so their copy is the user's alone.
+            fsx::replace(&RealFs, &self.backup(), before.as_bytes())?;
         }
         self.write(&after)?;
         Ok(HookChange::Written)
