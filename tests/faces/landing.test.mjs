@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { faults } from './access.mjs';
 import { SCHEMES, SIZES, open, signIn, visit } from './browser.mjs';
-import { World } from './world.mjs';
+import { until, World } from './world.mjs';
 
-/** Each task writes a file of its own; 2 and 3 both write one, so that one of them conflicts. */
+/** Each task writes a file of its own; 2 and 3 both write one, so that one of them conflicts. The check refuses 5. */
 const AGENT = `
 echo "work of $FLAGPOST_TASK" > "part-$FLAGPOST_TASK"
-case $FLAGPOST_TASK in 2|3) echo "$FLAGPOST_TASK" > shared ;; esac
+case $FLAGPOST_TASK in 2|3) echo "$FLAGPOST_TASK" > shared ;; 5) touch broken ;; esac
 git add . && git commit --quiet --message Work
 `;
 
@@ -21,7 +21,7 @@ const agent = join(world.user, 'agent.sh');
 writeFileSync(agent, AGENT);
 for (const [name, value] of [['user.name', 'Ann'], ['user.email', 'ann@localhost']]) await world.git('config', name, value);
 await world.git('commit', '--quiet', '--allow-empty', '--message', 'Begin');
-for (const subject of ['Write the lexer', 'Write the parser', 'Write <b>the</b> printer', 'Write the guide']) await world.flagpost('add', subject);
+for (const subject of ['Write the lexer', 'Write the parser', 'Write <b>the</b> printer', 'Write the guide', 'Break it']) await world.flagpost('add', subject);
 await world.flagpost('task', 'dep', 'add', '4', '3');
 // It passes first, and lands first.
 await world.flagpost('edit', '2', '--priority', 'high');
@@ -36,19 +36,21 @@ async function show(t, how = {}) {
   return page;
 }
 
-const row = (page, id) => page.locator(`main tbody tr:has(td:first-child a:text-is("#${id}"))`);
+const row = (page, id) => page.locator(`main tbody:has(tr:first-child td:first-child a:text-is("#${id}"))`);
 
 test('what is to land is shown, is checked and lands, and what is refused says why', async (t) => {
-  const page = await show(t);
-  await page.getByText('No branch of a passed task waits.').waitFor();
+  const page = await show(t, { permissions: ['clipboard-read', 'clipboard-write'] });
+  await page.getByText('No passed task has a branch that waits.').waitFor();
 
   await world.flagpost('run', '--worktrees', '--max-parallel', '1', '--agent', `sh ${agent}`);
   await row(page, 1).getByText('queued').waitFor();
-  await page.getByText('In a terminal: flagpost land').waitFor();
+  await page.getByText('In a terminal: flagpost land --list web').waitFor();
+  await page.getByRole('button', { name: 'Copy', exact: true }).click();
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), 'flagpost land --list web');
 
   // The check waits for the test.
   const go = join(world.user, 'go');
-  const landed = world.start('land', '--yes', '--check', `until test -e ${go}; do sleep 0.1; done`);
+  const landed = world.start('land', '--yes', '--check', `until test -e ${go}; do sleep 0.1; done; test ! -e broken || { echo 'it is  <i>broken</i>'; echo twice; exit 1; }`);
   await page.getByRole('status').filter({ hasText: 'checking' }).waitFor();
   writeFileSync(go, '');
   await landed;
@@ -56,13 +58,52 @@ test('what is to land is shown, is checked and lands, and what is refused says w
   await row(page, 3).getByText('refused').waitFor();
   await row(page, 4).getByText('waits for').waitFor();
   await row(page, 3).getByText('Why it did not land').click();
-  await row(page, 3).getByText('met conflicts in shared').waitFor();
+  await row(page, 3).locator('pre').getByText('met conflicts in shared').waitFor();
+  // What a check prints stays in lines, and its first line is seen without a click.
+  await row(page, 5).getByText(/Why it did not land: The check .* failed with exit code 1/).click();
+  assert.match(await row(page, 5).locator('pre').innerText(), /\nit is {2}<i>broken<\/i>\ntwice/);
   // Text of a task is text.
   await row(page, 3).getByText('Write <b>the</b> printer').waitFor();
   assert.deepEqual(page.faults, []);
 
   await row(page, 3).getByRole('link', { name: '#3' }).first().click();
   await page.getByText('It did not land on').waitFor();
+  await page.goto(`${http}/lists/web/tasks/5`);
+  await page.getByText(/It did not land on .*: The check .* failed/).click();
+  assert.match(await page.locator('.task pre').innerText(), /\nit is {2}<i>broken<\/i>\ntwice/);
+});
+
+test('many changes are a question a second, and it is asked all the same', async (t) => {
+  const page = await show(t);
+  await row(page, 3).waitFor();
+  const asked = () => page.evaluate(() => performance.getEntriesByType('resource').filter(({ name }) => name.includes('/v1/landing')).map(({ startTime }) => startTime));
+  const before = (await asked()).length;
+  let isOver = false;
+  const storm = (async () => {
+    for (let n = 0; !isOver; n += 1) await world.post('/v1/tasks/web/4/edit', { subject: `Write the guide, change ${n}` });
+  })();
+  try {
+    await until('it was asked for three times', async () => (await asked()).length >= before + 3);
+  } finally {
+    isOver = true;
+    await storm;
+  }
+  await row(page, 4).getByText(/change \d/).waitFor();
+  const times = await asked();
+  const gaps = times.slice(1).map((at, n) => at - times[n]);
+  assert.ok(Math.min(...gaps) > 990, `${gaps}`);
+});
+
+test('where nothing can land the page says why and what to do, and goes on when that changes', async (t) => {
+  await world.git('checkout', '--quiet', '--detach');
+  const page = await show(t);
+  await page.getByText('the repository stands on no branch').waitFor();
+  await page.getByText('name the branch: --onto').waitFor();
+  assert.deepEqual(await faults(page), []);
+  await world.git('checkout', '--quiet', '-');
+  await world.post('/v1/tasks/web/4/edit', { subject: 'Write the guide' });
+  await row(page, 3).waitFor();
+  await page.getByText('stands on no branch').waitFor({ state: 'detached' });
 });
 
 test('every size and theme can be read, and the keys lead there', async (t) => {
@@ -73,6 +114,12 @@ test('every size and theme can be read, and the keys lead there', async (t) => {
       assert.deepEqual(await faults(page), []);
       const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       assert.ok(over <= 0, `the page is ${over} too wide`);
+      await row(page, 5).getByText('Why it did not land').click();
+      const right = await row(page, 5).locator('td, pre').evaluateAll((all) => Math.max(...all.map((it) => it.getBoundingClientRect().right)));
+      assert.ok(right <= size.width, `a row ends at ${right}`);
+      const left = await row(page, 5).locator('td').evaluateAll((all) => Math.min(...all.map((it) => it.getBoundingClientRect().left)));
+      assert.ok(left >= 0, `a row begins at ${left}`);
+      assert.deepEqual(await faults(page), []);
     }
   }
   const page = await signIn(await visit(t, browser), world);

@@ -8,6 +8,7 @@ import { get, Refusal } from './api.js';
 import { Input } from './ask.js';
 import { History } from './history.js';
 import { useKeys } from './keys.js';
+import { Why } from './landing.js';
 import { Marked, Prose } from './marked.js';
 import { go, route, toList, toLog, toTask } from './route.js';
 import { canAct, lastOfTask, taskOf } from './state.js';
@@ -126,7 +127,7 @@ export function TaskPage() {
       ${hasLog && html`<p><a class="to-log" href=${log}>Log of its agent <kbd>L</kbd></a></p>`}
       ${isEditing && words !== null && html`<${Editor} key=${id} list=${list} task=${task} description=${words.description} close=${() => setEditing('')} />`}
       ${words?.result != null && html`<section><h2>${{ stuck: 'Its question', failed: 'Why it failed', completed: 'How it ended' }[words.result.ending] ?? words.result.ending}</h2><${Prose} text=${words.result.text || 'No words were given.'} /><p class="dim">${plain(words.result.by)} · ${moment(words.result.at)}</p></section>`}
-      ${words?.landing != null && html`<section><h2>Landing</h2>${words.landing.landed !== null ? html`<p>Landed on ${plain(words.landing.landed.onto)} as <code>${words.landing.landed.commit.slice(0, 10)}</code> · ${moment(words.landing.landed.at)}</p>` : html`<p>It did not land on ${plain(words.landing.refused?.onto ?? '')}.</p><pre>${plain(words.landing.refused?.why ?? '')}</pre>`}</section>`}
+      ${words?.landing != null && html`<section><h2>Landing</h2>${words.landing.landed !== null ? html`<p>Landed on ${plain(words.landing.landed.onto)} as <code>${words.landing.landed.commit.slice(0, 10)}</code> · ${moment(words.landing.landed.at)}</p>` : html`<${Why} title=${`It did not land on ${plain(words.landing.refused?.onto ?? '')}`} why=${words.landing.refused?.why ?? ''} />`}</section>`}
       ${words !== null && words.description !== '' && !isEditing && html`<section><h2>Description</h2><${Prose} text=${words.description} /></section>`}
       ${(task.blocked_by.length > 0 || task.blocks.length > 0) && html`<section><h2>Dependencies</h2><${Links} list=${list} ids=${task.blocked_by} title="Waits for" /><${Links} list=${list} ids=${task.blocks} title="Blocks" /></section>`}
       ${notes.answer !== undefined && html`<section><h2>Questions and answers</h2><ol class="notes">${notes.answer.map((it, n) => html`<${Answered} key=${n} of=${it} />`)}</ol></section>`}

@@ -26,6 +26,10 @@ pub enum Act {
     EarlierLog,
     /// Stop that.
     CloseLog,
+    /// Read what is to land, and begin to follow it.
+    OpenLanding,
+    /// Read it again: something changed.
+    LookAtLanding,
     /// Read this beside the rest from now on.
     Interest(Interest),
     /// Read everything again.
@@ -127,7 +131,7 @@ impl Request {
 }
 
 /// A word as a shell takes it.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     // A NUL is no part of a command line.
     shlex::try_quote(word).map_or_else(|_| "''".to_owned(), |it| it.into_owned())
 }

@@ -276,9 +276,8 @@ impl App {
             None => Context::Tab(self.tab),
             Some(Page::Task { .. }) => Context::Task,
             Some(Page::Log(_)) => Context::Log,
-            Some(
-                Page::Help { .. } | Page::Journal { .. } | Page::Text { .. } | Page::Landing(_),
-            ) => Context::Text,
+            Some(Page::Landing(_)) => Context::Landing,
+            Some(Page::Help { .. } | Page::Journal { .. } | Page::Text { .. }) => Context::Text,
         }
     }
 

@@ -19,6 +19,8 @@ pub enum Context {
     Task,
     /// What an agent prints.
     Log,
+    /// What is to land.
+    Landing,
     /// Help, journal, an answer: text and nothing else.
     Text,
     /// A line that is typed.
@@ -29,7 +31,7 @@ pub enum Context {
 
 impl Context {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Tab(Tab::Fleet),
         Self::Tab(Tab::Board),
         Self::Tab(Tab::Tasks),
@@ -38,6 +40,7 @@ impl Context {
         Self::Tab(Tab::Mail),
         Self::Task,
         Self::Log,
+        Self::Landing,
         Self::Text,
         Self::Line,
         Self::Question,
@@ -91,7 +94,18 @@ const COPIES: On = On::Only(&[
     Context::Tab(Tab::Mail),
     Context::Task,
     Context::Log,
+    Context::Landing,
     Context::Text,
+]);
+/// Where something can be opened.
+const OPENS: On = On::Only(&[
+    Context::Tab(Tab::Fleet),
+    Context::Tab(Tab::Board),
+    Context::Tab(Tab::Tasks),
+    Context::Tab(Tab::Inbox),
+    Context::Tab(Tab::Run),
+    Context::Tab(Tab::Mail),
+    Context::Landing,
 ]);
 
 const LINE: On = On::Only(&[Context::Line]);
@@ -161,7 +175,7 @@ commands! {
     /// Mark from the last mark to here.
     Range = "range" ["v"] LISTS, "mark from the last mark to here";
     /// Open what is selected.
-    Open = "open" ["enter"] LISTS, "open";
+    Open = "open" ["enter"] OPENS, "open";
     /// Go back, or end a filter.
     Back = "back" ["esc"] On::Everywhere, "back; ends a filter";
     /// Filter.

@@ -1,131 +1,167 @@
 //! The page of what is to land: the answer of `landing.show` as lines.
 //!
-//! Owns the words and their order, and that there is one question at a time: git is asked for the answer, so
-//! it is asked while the page is open and something changed, and not before the last answer is there. It
-//! holds no rule: where a branch stands, the answer says.
+//! Owns the words and their order, and the thread that asks git for the answer: it looks once when the page is
+//! opened and then only when it is told of a change, never twice in [`REST`]. It holds no rule: where a
+//! branch stands, the answer says.
+
+use std::{
+    sync::{
+        Arc,
+        mpsc::{self, Receiver, Sender},
+    },
+    thread,
+    time::Duration,
+};
 
 use flagpost_core::operations::Operation;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{
-    act::{Act, Request},
+    act::{Act, Request, quoted},
     app::{App, Page},
+    snapshot::Place,
     text,
+    update::{Input, Outcome},
+    view::age,
+    worker::{Person, answer},
 };
 
 /// So much of a commit's name is shown.
 const SHORT: usize = 10;
+/// So many lines of a refusal are shown before somebody asks for all.
+const FIRST: usize = 3;
+/// What stands beside a label or a state begins in this column.
+const COLUMN: usize = 11;
+/// A look asks git several times: the next one waits so long.
+const REST: Duration = Duration::from_secs(2);
 
 /// The page.
 #[derive(Debug, Default)]
 pub struct LandingPage {
-    /// Its lines, once there are some.
-    pub lines: Option<Vec<String>>,
+    /// What was answered, once something was.
+    pub answer: Option<Outcome>,
+    /// All lines of a refusal are shown.
+    pub is_whole: bool,
     /// How far it is scrolled.
     pub top: usize,
-    is_asked: bool,
-    /// Something changed since it was asked.
-    is_old: bool,
 }
 
-impl LandingPage {
-    /// Asks for what is to land now.
-    pub fn ask(&mut self, list: &str) -> Vec<Act> {
-        if std::mem::replace(&mut self.is_asked, true) {
-            self.is_old = true;
-            return Vec::new();
+/// Looks from a thread of its own, for as long as somebody tells of changes; who opens the page again begins
+/// anew.
+pub fn start(place: Arc<Place>, person: Person, send: Sender<Input>) -> Sender<()> {
+    let (change, changes) = mpsc::channel();
+    let command = "flagpost land --status";
+    let request = Request::new(Operation::LandingShow, json!({"list": place.list}), command);
+    thread::spawn(move || {
+        let look = || send.send(Input::Landing(answer(&place, &person, &request)));
+        follow(&changes, REST, || look().is_ok());
+    });
+    change
+}
+
+/// Looks, and again once for all changes that came meanwhile; until nobody tells of any, or listens.
+fn follow(changes: &Receiver<()>, rest: Duration, mut look: impl FnMut() -> bool) {
+    while look() {
+        thread::sleep(rest);
+        if changes.recv().is_err() {
+            return;
         }
-        let command = "flagpost land --status";
-        let request = Request::new(Operation::LandingShow, json!({"list": list}), command);
-        vec![Act::Carry(request)]
+        changes.try_iter().for_each(drop);
     }
+}
 
-    /// Takes the answer, or why there is none; asks again where something changed meanwhile.
-    pub fn take(&mut self, answer: Result<&Value, String>, list: &str) -> Vec<Act> {
-        self.is_asked = false;
-        self.lines = Some(match answer {
-            Ok(answer) => lines(answer),
-            Err(why) => vec![text::line(&why).into_owned()],
-        });
-        match std::mem::take(&mut self.is_old) {
-            true => self.ask(list),
-            false => Vec::new(),
+/// Something changed: looks again where the page is open.
+pub fn refresh(app: &App) -> Vec<Act> {
+    let is_open = app.pages.iter().any(|it| matches!(it, Page::Landing(_)));
+    match is_open {
+        true => vec![Act::LookAtLanding],
+        false => Vec::new(),
+    }
+}
+
+/// The page as lines, each with the column where it begins.
+pub fn lines(app: &App, page: &LandingPage) -> Vec<(usize, String)> {
+    match &page.answer {
+        None => vec![(0, "…".to_owned())],
+        Some(Outcome::Refused { text, .. }) => vec![(0, text::line(text).into_owned())],
+        Some(Outcome::Answer(answer)) => {
+            let parts = [
+                now(app, answer),
+                queue(app, answer, page.is_whole),
+                landed(app, answer),
+            ];
+            let parts: Vec<_> = parts.into_iter().filter(|it| !it.is_empty()).collect();
+            parts.join(&(0, String::new()))
         }
     }
 }
 
-/// Asks anew where the page is open: something changed.
-pub fn refresh(app: &mut App) -> Vec<Act> {
-    let list = app.data.list.clone();
-    match app.pages.last_mut() {
-        Some(Page::Landing(page)) => page.ask(&list),
-        _ => Vec::new(),
-    }
-}
-
-/// The answer as lines.
-fn lines(answer: &Value) -> Vec<String> {
-    let onto = word(&answer["onto"]);
-    let branches: Vec<&Value> = answer["branches"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .collect();
-    let mut lines = vec![format!("Target  {onto} ({})", short(&answer["commit"]))];
-    if let Some(step) = answer["doing"]["step"].as_str() {
-        let check = answer["doing"]["check"]
-            .as_str()
-            .filter(|_| step == "checking");
-        let check = check.map(|it| format!(": {}", text::line(it)));
-        let tasks = ids(&answer["doing"]["tasks"]);
-        let since = moment(&answer["doing"]["since"]);
-        lines.push(format!(
-            "Now     {step} {tasks}{} since {since}",
-            check.unwrap_or_default()
-        ));
+/// The target, and what is done at the moment.
+fn now(app: &App, answer: &Value) -> Vec<(usize, String)> {
+    let (onto, commit) = (word(&answer["onto"]), short(&answer["commit"]));
+    let mut lines = vec![labelled("Target", &format!("{onto} ({commit})"))];
+    let doing = &answer["doing"];
+    if let Some(step) = doing["step"].as_str() {
+        let (tasks, at) = (ids(&doing["tasks"]), moment(app, &doing["since"]));
+        lines.push(labelled("Now", &format!("{step} {tasks}, begun {at}")));
+        let check = doing["check"].as_str().filter(|_| step == "checking");
+        lines.extend(check.map(|it| (COLUMN, text::line(it).into_owned())));
     }
     if answer["staged"].is_string() {
-        lines.push("Passed  a tested commit waits for your working tree: commit or stash your changes, then 'flagpost land'".to_owned());
-    }
-    lines.push(String::new());
-    if branches.is_empty() {
-        lines.push(format!(
-            "Nothing is to land on {onto}: 'flagpost run --worktrees' gives tasks branches."
-        ));
-    }
-    for it in &branches {
-        let state = match it["state"].as_str().unwrap_or_default() {
-            "waits" => format!("waits for {}", ids(&it["waits_for"])),
-            "staged" => "passed".to_owned(),
-            state => state.to_owned(),
-        };
-        let (task, ahead) = (word(&it["task"]), &it["ahead"]);
-        let commits = if ahead == 1 { "commit" } else { "commits" };
-        lines.push(format!(
-            "{state:<10} #{task} {} · {ahead} {commits}",
-            word(&it["subject"])
-        ));
-        let why = it["refused"]["why"].as_str().unwrap_or_default();
-        lines.extend(why.lines().map(|line| format!("  {}", text::line(line))));
-    }
-    let is_idle = answer["doing"].is_null();
-    if is_idle && branches.iter().any(|it| it["state"] == "queued") {
-        lines.push(String::new());
-        lines.push("'flagpost land' in a terminal lands them.".to_owned());
-    }
-    let landed: Vec<&Value> = answer["landed"].as_array().into_iter().flatten().collect();
-    if !landed.is_empty() {
-        lines.extend([String::new(), "Landed, the newest first".to_owned()]);
-    }
-    for it in landed {
-        let (task, onto, at) = (word(&it["task"]), word(&it["onto"]), word(&it["at"]));
-        lines.push(format!(
-            "           #{task} on {onto} ({}) at {at}",
-            short(&it["commit"])
-        ));
+        lines.push(labelled("Passed", "a tested commit waits for your working tree: commit or stash your changes, then 'flagpost land' takes it"));
     }
     lines
+}
+
+/// The branches, those that land next first.
+fn queue(app: &App, answer: &Value, is_whole: bool) -> Vec<(usize, String)> {
+    let branches = answer["branches"].as_array().map_or(&[][..], |it| it);
+    if branches.is_empty() {
+        let fills = "No passed task has a branch that waits. 'flagpost run --worktrees' gives tasks branches.";
+        return vec![(0, fills.to_owned())];
+    }
+    let mut lines = Vec::new();
+    for it in branches {
+        let (task, subject, ahead) = (word(&it["task"]), word(&it["subject"]), &it["ahead"]);
+        let commits = if *ahead == 1 { "commit" } else { "commits" };
+        let (state, waits) = match it["state"].as_str().unwrap_or_default() {
+            "waits" => ("waits", format!(", for {}", ids(&it["waits_for"]))),
+            "staged" => ("passed", String::new()),
+            state => (state, String::new()),
+        };
+        let subject = format!("#{task} {subject} · {ahead} {commits}{waits}");
+        lines.extend([labelled(state, &subject), (COLUMN, word(&it["branch"]))]);
+        let why = it["refused"]["why"].as_str().unwrap_or_default();
+        let shown = if is_whole { usize::MAX } else { FIRST };
+        let more = why.lines().count().saturating_sub(shown);
+        let why = why.lines().take(shown);
+        lines.extend(why.map(|it| (COLUMN, text::line(it).into_owned())));
+        if more > 0 {
+            lines.push((COLUMN, format!("… {more} more: enter shows all")));
+        }
+    }
+    if answer["doing"].is_null() && branches.iter().any(|it| it["state"] == "queued") {
+        let list = quoted(&text::line(&app.data.list));
+        let command = format!("In a terminal: flagpost land --list {list}");
+        lines.extend([(0, String::new()), (0, command)]);
+    }
+    lines
+}
+
+/// What landed, the newest first.
+fn landed(app: &App, answer: &Value) -> Vec<(usize, String)> {
+    let landed = answer["landed"].as_array().into_iter().flatten();
+    let landed = landed.map(|it| {
+        let (task, onto, at) = (word(&it["task"]), word(&it["onto"]), moment(app, &it["at"]));
+        let commit = short(&it["commit"]);
+        labelled("landed", &format!("#{task} on {onto} ({commit}), {at}"))
+    });
+    landed.collect()
+}
+
+fn labelled(label: &str, words: &str) -> (usize, String) {
+    (0, format!("{label:<COLUMN$}{words}"))
 }
 
 fn ids(tasks: &Value) -> String {
@@ -138,10 +174,14 @@ fn word(value: &Value) -> String {
     text::line(value.as_str().unwrap_or_default()).into_owned()
 }
 
-/// A time in whole seconds.
-fn moment(value: &Value) -> String {
+/// How long ago, or when, as everywhere.
+fn moment(app: &App, value: &Value) -> String {
     let at = word(value);
-    at.parse::<Timestamp>().map_or(at, |it| format!("{it:.0}"))
+    match at.parse::<Timestamp>() {
+        Ok(it) if app.absolute => age(app, it),
+        Ok(it) => format!("{} ago", age(app, it)),
+        Err(_) => at,
+    }
 }
 
 fn short(commit: &Value) -> String {
@@ -150,58 +190,202 @@ fn short(commit: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::{sync::Arc, time::Duration};
 
+    use super::*;
+    use crate::{
+        fixture::{cockpit, draw, fleet, give, press, screen},
+        theme::Glyphs,
+    };
+
+    /// A landing that is under way.
     fn answer() -> Value {
         json!({
             "onto": "main",
             "commit": "0123456789abcdef",
-            "doing": {"step": "checking", "tasks": ["3", "4"], "check": "cargo test", "since": "2026-05-13T14:25:00Z"},
+            "doing": {"step": "checking", "tasks": ["3", "4"], "check": "cargo test", "since": "2026-11-22T14:02:00Z"},
             "staged": null,
             "branches": [
-                {"task": "3", "subject": "Lexer", "ahead": 1, "state": "queued"},
-                {"task": "5", "subject": "Docs\u{1b}[2J", "ahead": 2, "state": "refused",
-                 "refused": {"why": "It conflicts.\nIn a.rs."}},
-                {"task": "6", "subject": "Guide", "ahead": 3, "state": "waits", "waits_for": ["5"]},
+                {"task": "3", "subject": "Lexer", "branch": "flagpost/exec/3", "ahead": 1, "state": "queued"},
+                {"task": "5", "subject": "Docs", "branch": "flagpost/exec/5", "ahead": 2, "state": "refused",
+                 "refused": {"times": 1, "why": "The check failed.\nIt said:\nrunning\nfailed: a.rs\nfailed: b.rs"}},
+                {"task": "6", "subject": "Guide", "branch": "flagpost/exec/6", "ahead": 3, "state": "waits", "waits_for": ["5"]},
             ],
-            "landed": [{"task": "1", "commit": "fedcba9876543210", "onto": "main", "at": "2026-05-13T14:20:00Z"}],
+            "landed": [{"task": "1", "commit": "fedcba9876543210", "onto": "main", "at": "2026-11-22T13:02:09Z"}],
         })
     }
 
+    /// The page, once this was answered.
+    fn shows(answer: Outcome, size: (u16, u16), glyphs: Glyphs) -> App {
+        let mut app = cockpit(fleet(), size, glyphs);
+        press(&mut app, "7", 0);
+        give(&mut app, Input::Landing(answer), 0);
+        app
+    }
+
+    fn shown(answer: Value) -> App {
+        shows(Outcome::Answer(answer), (100, 40), Glyphs::Unicode)
+    }
+
     #[test]
-    fn it_says_what_is_checked_what_waits_and_why_something_was_refused() {
-        let shown = lines(&answer()).join("\n");
-        for expected in [
-            "Target  main (0123456789)",
-            "Now     checking #3, #4: cargo test",
-            "queued     #3 Lexer · 1 commit",
-            "refused    #5 Docs",
-            "\n  In a.rs.",
-            "waits for #5 #6 Guide · 3 commits",
-            "#1 on main (fedcba9876)",
-        ] {
-            assert!(shown.contains(expected), "{expected} is not in\n{shown}");
+    fn the_page_in_every_size_with_either_set_of_signs() {
+        for (columns, rows) in [(79, 23), (80, 24), (120, 40), (200, 60)] {
+            for (glyphs, name) in [(Glyphs::Unicode, "unicode"), (Glyphs::Ascii, "ascii")] {
+                let app = &mut shows(Outcome::Answer(answer()), (columns, rows), glyphs);
+                let page = screen(app);
+                assert!(glyphs == Glyphs::Unicode || page.is_ascii(), "{page}");
+                insta::assert_snapshot!(format!("landing_{columns}x{rows}_{name}"), page);
+            }
         }
-        assert!(!shown.contains('\u{1b}'), "{shown:?}");
-        assert!(!shown.contains("'flagpost land' in a terminal"), "{shown}");
+    }
+
+    #[test]
+    fn a_refusal_shows_its_first_lines_and_enter_shows_all() {
+        let mut app = shown(answer());
+        let page = screen(&mut app);
+        assert!(
+            page.contains("running") && !page.contains("failed: b.rs"),
+            "{page}"
+        );
+        assert!(page.contains("… 2 more: enter shows all"), "{page}");
+        press(&mut app, "enter", 0);
+        assert!(screen(&mut app).contains("failed: b.rs"));
+        press(&mut app, "enter", 0);
+        assert!(!screen(&mut app).contains("failed: b.rs"));
+    }
+
+    #[test]
+    fn a_page_that_becomes_shorter_stays_in_sight() {
+        let mut app = shown(answer());
+        app.size = (80, 14);
+        press(&mut app, "enter", 0);
+        press(&mut app, "G", 0);
+        let short = json!({"onto": "main", "commit": "0", "branches": [], "landed": []});
+        give(&mut app, Input::Landing(Outcome::Answer(short)), 0);
+        assert!(screen(&mut app).contains("Target     main"));
+    }
+
+    #[test]
+    fn the_command_is_named_where_branches_are_queued_and_nothing_is_under_way() {
+        let command = "In a terminal: flagpost land --list web";
+        assert!(!screen(&mut shown(answer())).contains(command));
+        let mut idle = answer();
+        idle["doing"] = Value::Null;
+        assert!(screen(&mut shown(idle.clone())).contains(command));
+        idle["branches"][0]["state"] = json!("refused");
+        assert!(!screen(&mut shown(idle)).contains(command));
+    }
+
+    #[test]
+    fn what_passed_says_how_it_is_taken() {
+        let mut staged = answer();
+        staged["staged"] = json!("0123456789abcdef");
+        staged["branches"][0]["state"] = json!("staged");
+        let page = screen(&mut shown(staged));
+        assert!(
+            page.contains("a tested commit waits for your working tree"),
+            "{page}"
+        );
+        assert!(page.contains("passed     #3 Lexer"), "{page}");
     }
 
     #[test]
     fn an_empty_queue_says_what_fills_it() {
         let nothing = json!({"onto": "main", "commit": "0", "branches": [], "landed": []});
-        let shown = lines(&nothing).join("\n");
+        let page = screen(&mut shown(nothing));
         assert!(
-            shown.contains("Nothing is to land on main: 'flagpost run --worktrees'"),
-            "{shown}"
+            page.contains("No passed task has a branch that waits."),
+            "{page}"
         );
     }
 
     #[test]
-    fn git_is_asked_once_at_a_time_and_again_where_something_changed_meanwhile() {
-        let mut page = LandingPage::default();
-        assert_eq!(page.ask("web").len(), 1);
-        assert_eq!(page.ask("web").len(), 0);
-        assert_eq!(page.take(Ok(&answer()), "web").len(), 1);
-        assert_eq!(page.take(Ok(&answer()), "web").len(), 0);
+    fn where_nothing_can_land_the_page_says_why_and_no_error_stays() {
+        let refused = Outcome::Refused {
+            is_conflict: true,
+            text: "the repository stands on no branch; name one with --onto".to_owned(),
+        };
+        let mut app = shows(refused, (100, 40), Glyphs::Unicode);
+        let page = screen(&mut app);
+        assert!(
+            page.contains("stands on no branch; name one with --onto"),
+            "{page}"
+        );
+        assert!(app.toasts.is_empty());
+    }
+
+    #[test]
+    fn text_of_others_steers_nothing() {
+        let evil = "\u{1b}]52;c;x\u{7}\u{1b}[2J\u{202e}evil";
+        let mut hostile = answer();
+        hostile["onto"] = json!(evil);
+        hostile["doing"]["check"] = json!(evil);
+        for key in ["subject", "branch"] {
+            hostile["branches"][1][key] = json!(evil);
+        }
+        hostile["branches"][1]["refused"]["why"] = json!(evil);
+        for cell in draw(&mut shown(hostile)).content() {
+            let steers = cell
+                .symbol()
+                .contains(|c: char| flagpost_model::drawing::steers(c));
+            assert!(!steers, "{:?}", cell.symbol());
+        }
+    }
+
+    #[test]
+    fn git_is_asked_while_the_page_is_open_and_something_changed() {
+        let asks = |acts: &[Act]| match acts {
+            [Act::OpenLanding] => "opens",
+            [Act::LookAtLanding] => "looks",
+            [] => "nothing",
+            _ => "else",
+        };
+        let mut app = cockpit(fleet(), (80, 24), Glyphs::Unicode);
+        let change = |app: &mut App| give(app, Input::Data(Arc::new(fleet())), 0);
+        assert_eq!(asks(&change(&mut app)), "nothing");
+        assert_eq!(asks(&press(&mut app, "7", 0)), "opens");
+        assert_eq!(asks(&change(&mut app)), "looks");
+        press(&mut app, "?", 0);
+        assert_eq!(asks(&change(&mut app)), "looks", "below another page");
+        press(&mut app, "esc", 0);
+        press(&mut app, "esc", 0);
+        assert_eq!(asks(&change(&mut app)), "nothing");
+    }
+
+    #[test]
+    fn an_answer_that_comes_after_the_page_was_closed_is_not_shown() {
+        let mut app = cockpit(fleet(), (80, 24), Glyphs::Unicode);
+        press(&mut app, "7", 0);
+        press(&mut app, "esc", 0);
+        give(&mut app, Input::Landing(Outcome::Answer(answer())), 0);
+        assert!(app.pages.is_empty() && app.toasts.is_empty());
+    }
+
+    #[test]
+    fn changes_that_come_together_are_one_look_and_nobody_looks_without_a_change() {
+        let looks = |changes: usize| {
+            let (change, told) = mpsc::channel();
+            for _ in 0..changes {
+                change.send(()).unwrap();
+            }
+            drop(change);
+            let mut looks = 0;
+            follow(&told, Duration::ZERO, || {
+                looks += 1;
+                true
+            });
+            looks
+        };
+        assert_eq!(looks(0), 1, "when it is opened");
+        assert_eq!(looks(1), 2);
+        assert_eq!(looks(50), 2);
+    }
+
+    #[test]
+    fn nobody_looks_for_a_cockpit_that_is_gone() {
+        let (change, told) = mpsc::channel();
+        change.send(()).unwrap();
+        follow(&told, Duration::ZERO, || false);
+        assert!(told.try_recv().is_ok());
     }
 }

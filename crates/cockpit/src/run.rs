@@ -27,6 +27,7 @@ use crate::{
     act::Act,
     app::{App, TOAST},
     keys::Keymap,
+    landing,
     snapshot::{Place, WaitingBrief},
     source::{self, Nudge},
     tail::{self, LogRequest},
@@ -95,13 +96,15 @@ pub fn run(cockpit: Cockpit) -> Result<(), CockpitError> {
     end_by_signal(send.clone(), taken.lent())?;
     let hands = Hands {
         nudge: source::start(Arc::clone(&place), cockpit.socket, send.clone()),
-        work: worker::start(Arc::clone(&place), cockpit.person, send.clone()),
+        work: worker::start(Arc::clone(&place), cockpit.person.clone(), send.clone()),
+        person: cockpit.person,
         editor: cockpit.editor,
         terminal: cockpit.terminal,
         taken: &taken,
         send: send.clone(),
         place: Arc::clone(&place),
         log: None,
+        landing: None,
     };
     source::minutes(place, send.clone());
     taken.read(send);
@@ -182,12 +185,14 @@ fn turn(
 struct Hands<'t> {
     nudge: Sender<Nudge>,
     work: Sender<Work>,
+    person: Person,
     editor: String,
     terminal: TerminalNames,
     taken: &'t Taken,
     send: Sender<Input>,
     place: Arc<Place>,
     log: Option<Sender<LogRequest>>,
+    landing: Option<Sender<()>>,
 }
 
 impl Hands<'_> {
@@ -207,6 +212,15 @@ impl Hands<'_> {
                 }
             }
             Act::CloseLog => self.log = None,
+            Act::OpenLanding => {
+                let (place, person) = (Arc::clone(&self.place), self.person.clone());
+                self.landing = Some(landing::start(place, person, self.send.clone()));
+            }
+            Act::LookAtLanding => {
+                if let Some(landing) = &self.landing {
+                    give(landing, ());
+                }
+            }
             Act::Copy(text) => term::copy(&text)?,
             Act::Notify(wanted, text) => term::notify(&signal(wanted, &self.terminal, &text))?,
             Act::Edit(brief) => {

@@ -68,10 +68,7 @@ pub fn start(place: Arc<Place>, person: Person, send: Sender<Input>) -> Sender<W
         for work in asked {
             let input = match work {
                 Work::Carry(request) => {
-                    let outcome = match carry_out(&place, &person, &request) {
-                        Ok(answer) => Outcome::Answer(answer),
-                        Err(error) => refused(&error),
-                    };
+                    let outcome = answer(&place, &person, &request);
                     Input::Done(Box::new(request), outcome)
                 }
                 Work::ReadTask(id) => {
@@ -85,6 +82,14 @@ pub fn start(place: Arc<Place>, person: Person, send: Sender<Input>) -> Sender<W
         }
     });
     ask
+}
+
+/// Carries a request out; what came of it.
+pub fn answer(place: &Place, person: &Person, request: &Request) -> Outcome {
+    match carry_out(place, person, request) {
+        Ok(answer) => Outcome::Answer(answer),
+        Err(error) => refused(&error),
+    }
 }
 
 fn carry_out(place: &Place, person: &Person, request: &Request) -> Result<Value, Error> {

@@ -93,10 +93,10 @@ pub(super) fn carry_out(app: &mut App, command: KeyCommand, at: Duration) -> Vec
 
 /// Shows what is to land.
 fn open_landing(app: &mut App) -> Vec<Act> {
-    if !matches!(app.pages.last(), Some(Page::Landing(_))) {
+    if !app.pages.iter().any(|it| matches!(it, Page::Landing(_))) {
         app.pages.push(Page::Landing(LandingPage::default()));
     }
-    landing::refresh(app)
+    vec![Act::OpenLanding]
 }
 
 fn half(app: &App) -> isize {
@@ -211,6 +211,10 @@ fn range(app: &mut App) -> Vec<Act> {
 }
 
 fn open(app: &mut App, at: Duration) -> Vec<Act> {
+    if let Some(Page::Landing(page)) = app.pages.last_mut() {
+        page.is_whole = !page.is_whole;
+        return scroll(app, 0);
+    }
     match app.tab {
         Tab::Run => open_log(app, at),
         Tab::Inbox | Tab::Mail if app.selected_task().is_none() => {
@@ -384,7 +388,11 @@ fn copy(app: &mut App, at: Duration) -> Vec<Act> {
             let lines: Vec<&str> = lines.iter().map(|(_, line)| line.as_str()).collect();
             Some(lines.join("\n"))
         }
-        Some(Page::Landing(page)) => page.lines.as_ref().map(|lines| lines.join("\n")),
+        Some(Page::Landing(page)) => {
+            let lines = landing::lines(app, page).into_iter();
+            let lines = lines.map(|(column, line)| " ".repeat(column) + &line);
+            Some(lines.collect::<Vec<_>>().join("\n"))
+        }
         Some(Page::Log(log)) => {
             let shown = log.rows.iter().filter_map(|row| log.lines.get(*row));
             Some(shown.map(String::as_str).collect::<Vec<_>>().join("\n"))

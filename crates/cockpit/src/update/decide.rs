@@ -178,18 +178,6 @@ pub(super) fn difference(title: &str, before: &str, after: &str) -> Page {
 /// What came of a request.
 pub(super) fn done(app: &mut App, request: &Request, outcome: Outcome, at: Duration) -> Vec<Act> {
     app.busy = app.busy.saturating_sub(1);
-    let list = app.data.list.clone();
-    let landing = app.pages.iter_mut().find_map(|page| match page {
-        Page::Landing(page) if request.operation == Operation::LandingShow => Some(page),
-        _ => None,
-    });
-    if let Some(page) = landing {
-        let answer = match &outcome {
-            Outcome::Answer(answer) => Ok(answer),
-            Outcome::Refused { text, .. } => Err(text.clone()),
-        };
-        return page.take(answer, &list);
-    }
     let answer = match outcome {
         Outcome::Answer(answer) => answer,
         Outcome::Refused { is_conflict, text } => {

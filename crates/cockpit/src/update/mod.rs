@@ -56,6 +56,8 @@ pub enum Input {
     Task(TaskId, Result<String, String>),
     /// What an agent prints.
     Log(TaskId, LogEvent),
+    /// What is to land.
+    Landing(Outcome),
     /// Something waits that nobody was told of yet.
     Notice(Signal, String),
     /// The terminal came to the front, or went from there.
@@ -145,6 +147,10 @@ pub fn update(app: &mut App, input: Input, at: Duration) -> Vec<Act> {
             }
             Vec::new()
         }
+        Input::Landing(answer) => {
+            take_landing(app, answer);
+            Vec::new()
+        }
         // Who looks at it is told by the screen.
         Input::Notice(_, text) if app.focus == Some(true) => {
             app.toast(at, text);
@@ -220,6 +226,18 @@ pub(crate) fn go(app: &mut App, tab: Tab) -> Vec<Act> {
         acts.push(Act::Interest(app.interest()));
     }
     acts
+}
+
+fn take_landing(app: &mut App, answer: Outcome) {
+    let page = app.pages.iter_mut().find_map(|page| match page {
+        Page::Landing(page) => Some(page),
+        _ => None,
+    });
+    if let Some(page) = page {
+        page.answer = Some(answer);
+        // It may be shorter than before.
+        command::scroll(app, 0);
+    }
 }
 
 fn take_task(app: &mut App, id: &TaskId, read: Result<String, String>) {

@@ -348,7 +348,7 @@ fn hints(app: &App, frame: &mut Frame<'_>, area: Rect) {
 }
 
 /// How long ago, in the largest unit; the time of day where that is wanted.
-fn age(app: &App, at: jiff::Timestamp) -> String {
+pub(crate) fn age(app: &App, at: jiff::Timestamp) -> String {
     if app.absolute {
         let zoned = at.to_zoned(app.zone.clone());
         return zoned.strftime("%d %H:%M").to_string();

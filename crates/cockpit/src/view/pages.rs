@@ -11,7 +11,7 @@ use super::{frame_of, inner, styled};
 use crate::{
     app::{App, LineKind, Page, Tab},
     keys::{Context, KeyCommand},
-    palette,
+    landing, palette,
     prompt::{Ask, Prompt},
     text::{self, cut, wrapped},
     theme::Role,
@@ -65,13 +65,15 @@ pub(super) fn lines(app: &App, width: usize) -> Vec<Line<'static>> {
                 .map(|it| Line::from(cut(it, width)))
                 .collect(),
         },
-        Some(Page::Landing(page)) => match &page.lines {
-            Some(lines) => {
-                let lines = lines.iter().flat_map(|line| wrapped(line, width));
-                lines.map(Line::from).collect()
-            }
-            None => vec![Line::from("…")],
-        },
+        Some(Page::Landing(page)) => {
+            let lines = landing::lines(app, page).into_iter();
+            lines
+                .flat_map(|(column, line)| {
+                    let lines = wrapped(&line, width.saturating_sub(column)).into_iter();
+                    lines.map(move |it| Line::from(" ".repeat(column) + &it))
+                })
+                .collect()
+        }
         Some(Page::Text { lines, .. }) => lines
             .iter()
             .flat_map(|(kind, line)| {
@@ -92,6 +94,7 @@ fn help(app: &App, typed: &str) -> Vec<Line<'static>> {
     let context = match app.pages.iter().rev().nth(1) {
         Some(Page::Task { .. }) => Context::Task,
         Some(Page::Log(_)) => Context::Log,
+        Some(Page::Landing(_)) => Context::Landing,
         Some(_) => Context::Text,
         None => Context::Tab(app.tab),
     };
@@ -309,6 +312,13 @@ pub(super) fn hints(app: &App) -> Vec<String> {
             (Filter, "filter"),
             (NextHit, "next hit"),
             (Help, "keys"),
+        ],
+        Context::Landing => &[
+            (Open, "all of a refusal"),
+            (Back, "back"),
+            (ScrollDown, "scroll"),
+            (Help, "keys"),
+            (Quit, "quit"),
         ],
         Context::Text => &[(Back, "back"), (ScrollDown, "scroll"), (Quit, "quit")],
     };
