@@ -350,6 +350,18 @@ pub enum RunEvent {
         /// Which.
         commit: String,
     },
+    /// A task's branch was pushed, and a pull request for it is open.
+    #[serde(rename = "land.requested")]
+    LandRequested {
+        /// Which.
+        task: TaskId,
+        /// Its subject.
+        subject: String,
+        /// The address of the request.
+        url: String,
+        /// Whether it was open before.
+        existed: bool,
+    },
     /// A landing ended.
     #[serde(rename = "land.finished")]
     LandFinished {

@@ -10,6 +10,7 @@
 )]
 
 pub mod agent;
+mod ask;
 pub mod client;
 mod driver;
 mod error;

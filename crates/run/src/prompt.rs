@@ -23,6 +23,7 @@ use flagpost_model::{
 
 pub use resume::{Reason, ResumeBrief, resume};
 
+pub(crate) use quoted::clipped;
 use quoted::{fenced, one_line};
 
 /// Everything a prompt is made from.

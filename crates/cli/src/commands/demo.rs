@@ -224,6 +224,7 @@ fn options(actor: WorkerId, agent: &Path) -> anyhow::Result<Options> {
             push: None,
             keep: false,
             only: Vec::new(),
+            requests: false,
         }),
     })
 }

@@ -47,6 +47,7 @@ pub use terms::{LandingOptions, resolve};
 #[command(after_help = "Examples:\n  \
     flagpost land --check 'cargo test'\n  \
     flagpost land --dry-run\n  \
+    flagpost land --pr\n  \
     flagpost land --status\n\n\
     'flagpost run --worktrees' gives each task a branch. This command brings the branches of completed \
     tasks onto the target branch, each after the tasks that it builds on. It merges in a tree of its own, \
@@ -63,6 +64,9 @@ pub struct LandArgs {
     /// Keep the worktrees and branches of landed work
     #[arg(long)]
     keep: bool,
+    /// Push each branch and open or update a pull request for it on GitHub; the target stays as it is. Needs gh
+    #[arg(long, conflicts_with_all = ["check", "timeout", "how", "batch", "retries", "keep", "dry_run", "status"])]
+    pr: bool,
     /// Say what would land, and with which conflicts; change nothing
     #[arg(long)]
     dry_run: bool,
@@ -111,6 +115,7 @@ pub fn run(context: &Context, args: &LandArgs) -> anyhow::Result<Answer> {
     let terms = LandingTerms {
         keep: args.keep,
         only,
+        requests: args.pr,
         ..resolve(context, &args.options)?
     };
     if !args.yes {
@@ -161,7 +166,14 @@ fn confirm(context: &Context, view: &LandingView, terms: &LandingTerms) -> anyho
         counted(count, "branch", "branches"),
         &view.queue.target.branch,
     );
-    match ask(&format!("land {branches} on {onto}, {check}?"))? {
+    let question = match terms.requests {
+        true => {
+            let remote = terms.requested_at();
+            format!("push {branches} to {remote} and open pull requests onto {onto}?")
+        }
+        false => format!("land {branches} on {onto}, {check}?"),
+    };
+    match ask(&question)? {
         Some(true) => Ok(()),
         Some(false) => Err(usage("nothing was landed")),
         None => Err(usage_with(
@@ -223,6 +235,7 @@ fn watched(
 fn answer(context: &Context, report: &LandingReport, terms: &LandingTerms) -> Answer {
     let onto = &report.onto;
     let mut text = match report.landed.len() {
+        0 if terms.requests => String::new(),
         0 => format!("nothing landed on {}\n", line(onto)),
         n => format!(
             "landed {} on {} ({}){}\n",
@@ -231,10 +244,18 @@ fn answer(context: &Context, report: &LandingReport, terms: &LandingTerms) -> An
             short(&report.commit),
             match terms.check {
                 Some(_) => "",
+                None if terms.requests => " by pull requests",
                 None => "; nothing was checked",
             }
         ),
     };
+    if terms.requests {
+        let requests = counted(report.requests.len(), "pull request", "pull requests");
+        text += &format!("{requests} open onto {}\n", line(onto));
+    }
+    for (task, url) in &report.requests {
+        text += &format!("  {task} {}\n", line(url));
+    }
     if !report.refused.is_empty() {
         text += &format!(
             "refused {}: 'flagpost run --worktrees' does the work again; 'flagpost land --status' tells why\n",
@@ -259,7 +280,12 @@ fn answer(context: &Context, report: &LandingReport, terms: &LandingTerms) -> An
         && report.take.is_none();
     let mut answer = Answer::of(&LandedAnswer::from(report))
         .text(Screen::of(context).wrapped(&text))
-        .ids(&report.landed);
+        .ids(
+            report
+                .landed
+                .iter()
+                .chain(report.requests.iter().map(|(task, _)| task)),
+        );
     answer.code = u8::from(!is_whole);
     answer
 }

@@ -96,6 +96,18 @@ pub fn words(event: &RunEvent) -> Option<String> {
             one_line(remote),
             short(commit)
         ),
+        RunEvent::LandRequested {
+            task,
+            subject,
+            url,
+            existed,
+        } => {
+            let did = match existed {
+                true => "updated the pull request of",
+                false => "opened a pull request for",
+            };
+            format!("  {did} {task} {}: {}", one_line(subject), one_line(url))
+        }
         _ => return None,
     })
 }

@@ -60,6 +60,7 @@ mod land;
 mod land_answers;
 mod land_checks;
 mod land_kills;
+mod land_pr;
 mod land_remotes;
 mod land_trees;
 mod land_yard;

@@ -52,6 +52,22 @@ pub(super) fn landing(refusal: &LandingRefusal) -> (FailureKind, Option<String>)
             FailureKind::TimedOut,
             hint("try again when fewer people push; a shorter check helps, too"),
         ),
+        LandingRefusal::NoRequests { .. } => (
+            FailureKind::Failed,
+            hint(
+                "'git remote -v' shows the remotes, and --push names one on GitHub; elsewhere, push the branches of 'flagpost land --status' and open the requests yourself",
+            ),
+        ),
+        LandingRefusal::NoGh => (
+            FailureKind::NotFound,
+            hint("install it (https://cli.github.com) and sign in with 'gh auth login'"),
+        ),
+        LandingRefusal::Gh { .. } => (
+            FailureKind::Failed,
+            hint(
+                "'gh auth status' shows whether you are signed in, 'gh auth login' signs in; then 'flagpost land --pr' goes on",
+            ),
+        ),
         LandingRefusal::Interrupted { .. } => (
             FailureKind::Failed,
             hint("'flagpost land' goes on with what is left"),

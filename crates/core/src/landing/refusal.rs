@@ -71,6 +71,25 @@ pub enum LandingRefusal {
         /// How often.
         times: u32,
     },
+    /// A remote has no place for pull requests.
+    #[error("no pull request can be opened at {remote}: {why}")]
+    NoRequests {
+        /// The remote.
+        remote: String,
+        /// Why not.
+        why: String,
+    },
+    /// The program that opens pull requests is not installed.
+    #[error("pull requests are opened by the program gh, which is not on the PATH")]
+    NoGh,
+    /// It failed.
+    #[error("gh {call}: {why}")]
+    Gh {
+        /// What it was asked.
+        call: String,
+        /// What it said.
+        why: String,
+    },
     /// The operator ended it.
     #[error("the landing was interrupted: {branch} stands on a commit that passed its check")]
     Interrupted {

@@ -7,10 +7,12 @@
 
 mod check;
 mod close;
+mod github;
 mod merge;
 mod rehearsal;
 mod remote;
 mod report;
+mod requests;
 mod target;
 mod tree;
 
@@ -68,6 +70,8 @@ pub struct LandingTerms {
     pub keep: bool,
     /// The only tasks to land; all where there is none.
     pub only: Vec<TaskId>,
+    /// Whether each branch gets a pull request, and the target stays where it is.
+    pub requests: bool,
 }
 
 /// What came of a landing.
@@ -85,6 +89,8 @@ pub struct LandingReport {
     pub left: BTreeMap<TaskId, String>,
     /// Those that build on work which did not land.
     pub waits: Vec<TaskId>,
+    /// The pull requests that are open for tasks' branches, in order, by their addresses.
+    pub requests: Vec<(TaskId, String)>,
     /// How to take what passed its check into a working tree with changes.
     pub take: Option<String>,
 }
@@ -148,7 +154,10 @@ impl<'a> Landing<'a> {
 
     /// Lands what can land; what came of it.
     pub fn land(mut self) -> Result<LandingReport> {
-        let done = self.go();
+        let done = match self.terms.requests {
+            true => self.request(),
+            false => self.go(),
+        };
         // Neither is needed by anybody: what is left is taken up by the next landing.
         let cleared = LandingActivity::clear(self.stage.home, self.stage.repository);
         let tidied = self.tree.remove();
@@ -196,11 +205,7 @@ impl<'a> Landing<'a> {
             let fetched = self.fetched(target)?;
             self.take_staged(&fetched)?;
             target = self.target()?;
-            let who = (self.actor, &target);
-            for (branch, landed) in landing::recall(&self.sessions, repository, list, who)? {
-                let told = self.told(&branch, &landed, Vec::new());
-                self.landed(&target, &branch, told)?;
-            }
+            self.recall(&target)?;
         }
         Ok(landing::queue(&self.sessions, repository, list, target)?)
     }

@@ -5,7 +5,7 @@
 
 use flagpost_core::{
     git::Git,
-    landing::{LandedTask, LandingQueue, QueuedBranch, Target, record_landed},
+    landing::{LandedTask, LandingQueue, QueuedBranch, Target, recall, record_landed},
     reservations::Reservations,
 };
 use flagpost_model::{
@@ -58,6 +58,17 @@ impl Landing<'_> {
         record_landed(self.stage.list, self.actor, &landed)?;
         for ((branch, _), event) in merged.iter().zip(told) {
             self.landed(&queue.target, branch, event)?;
+        }
+        Ok(())
+    }
+
+    /// Records what landed without a record.
+    pub(super) fn recall(&mut self, target: &Target) -> Result<()> {
+        let (list, repository) = (self.stage.list, self.stage.repository);
+        let who = (self.actor, target);
+        for (branch, landed) in recall(&self.sessions, repository, list, who)? {
+            let told = self.told(&branch, &landed, Vec::new());
+            self.landed(target, &branch, told)?;
         }
         Ok(())
     }

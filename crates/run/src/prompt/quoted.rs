@@ -83,7 +83,7 @@ fn short(words: &str, task: &Task, program: &str) -> String {
 }
 
 /// At most so many bytes of a text, and whether that is less than all of it.
-pub(super) fn clipped(text: &str, most: usize) -> (&str, bool) {
+pub(crate) fn clipped(text: &str, most: usize) -> (&str, bool) {
     let mut ends = (0..=most.min(text.len())).rev();
     let end = ends.find(|at| text.is_char_boundary(*at));
     let end = end.unwrap_or_default();

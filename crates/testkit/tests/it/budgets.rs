@@ -21,7 +21,7 @@ struct Budget {
 }
 
 /// What landing may be, in all crates.
-const LANDING: usize = 2_400;
+const LANDING: usize = 2_600;
 
 /// What the program may be when the clean-up is done: 55,000 without its faces, the cockpit, the board with
 /// what the daemon tells it, and the tools of agents.
@@ -49,9 +49,9 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "run",
-        lines: 10_350,
-        goal: 9_100,
-        why: "the orchestrator, and what it adds to its agents' clients; it is to send no mail to itself, and to have one trait for a seat; landing: merge, check, move the target, push, mend what a dead landing or a check broke",
+        lines: 10_550,
+        goal: 9_270,
+        why: "the orchestrator, and what it adds to its agents' clients; it is to send no mail to itself, and to have one trait for a seat; landing: merge, check, move the target, push, mend what a dead landing or a check broke, or pull requests through gh",
     },
     Budget {
         krate: "daemon",
@@ -79,8 +79,8 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "cli",
-        lines: 13_000,
-        goal: 10_250,
+        lines: 13_050,
+        goal: 10_280,
         why: "every verb, its help and its words; simple verbs are to be read off the table of operations",
     },
 ];

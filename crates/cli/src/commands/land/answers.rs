@@ -24,6 +24,8 @@ view! {
         left: Vec<LeftBranch<'a>> = it.left.iter().map(LeftBranch::from).collect(),
         /// The tasks that build on work which did not land.
         waits: &'a [TaskId] = &it.waits,
+        /// The pull requests that are open for tasks' branches, in order; empty without --pr.
+        requests: Vec<BranchRequest<'a>> = it.requests.iter().map(BranchRequest::from).collect(),
         /// The command that takes what passed into a working tree with changes; null where none waits.
         take: Option<&'a str> = it.take.as_deref(),
     }
@@ -33,6 +35,13 @@ view! {
         task: &'a TaskId = task,
         /// What git said.
         why: &'a str = why,
+    }
+
+    /// A pull request that is open for a branch.
+    struct BranchRequest<'a> from it: &'a (TaskId, String) {
+        task: &'a TaskId = &it.0,
+        /// Its address.
+        url: &'a str = &it.1,
     }
 
     /// What a landing would do.

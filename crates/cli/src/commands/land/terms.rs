@@ -31,7 +31,7 @@ pub struct LandingOptions {
     /// else 2]
     #[arg(long, value_name = "N")]
     retries: Option<NonZeroU32>,
-    /// Push the target to this remote after each batch
+    /// Push the target to this remote after each batch; with --pr, the branches
     #[arg(long, value_name = "REMOTE")]
     push: Option<String>,
 }
@@ -83,5 +83,6 @@ pub fn resolve(context: &Context, options: &LandingOptions) -> anyhow::Result<La
         push: options.push.clone(),
         keep: false,
         only: Vec::new(),
+        requests: false,
     })
 }

@@ -6,15 +6,11 @@
 
 use std::{ffi::OsString, io, thread, time::Duration};
 
-use super::{
-    CheckTarget, Checked,
+use super::{CheckTarget, Checked, fault::ClientFault, help, scratch::Scratch, trust};
+use crate::{
     ask::{self, ProgramCall, ProgramInput, ProgramOutput},
-    fault::ClientFault,
-    help,
-    scratch::Scratch,
-    trust,
+    client::{Client, inject::TrustedHook, preset},
 };
-use crate::client::{Client, inject::TrustedHook, preset};
 
 /// How long a client may take to answer. The slowest takes 18 s when it is started for the first time.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -6,7 +6,6 @@
 //! them; no value of any variable is told; what cannot be told for sure stops no run.
 
 mod answers;
-mod ask;
 mod codex;
 mod fault;
 mod help;

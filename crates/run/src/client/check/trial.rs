@@ -9,16 +9,14 @@ use flagpost_core::Settings;
 use flagpost_disk::fsx::{self, RealFs};
 use flagpost_model::TaskId;
 
-use super::{
-    CheckTarget,
-    answers::last_line,
+use super::{CheckTarget, answers::last_line, scratch::Scratch};
+use crate::{
     ask::{self, ProgramCall, ProgramInput, ProgramOutput},
-    scratch::Scratch,
-};
-use crate::client::{
-    inject::Injected,
-    opencode_config,
-    preset::{self, Start, TemplateValues},
+    client::{
+        inject::Injected,
+        opencode_config,
+        preset::{self, Start, TemplateValues},
+    },
 };
 
 /// How long a client may take to write one line.

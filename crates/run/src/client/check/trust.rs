@@ -7,14 +7,13 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{
-    CheckTarget,
+use super::{CheckTarget, scratch::Scratch};
+use crate::{
     ask::{self, ProgramCall, ProgramInput},
-    scratch::Scratch,
-};
-use crate::client::{
-    Client,
-    inject::{self, TrustedHook},
+    client::{
+        Client,
+        inject::{self, TrustedHook},
+    },
 };
 
 /// What is noted where it does not say.

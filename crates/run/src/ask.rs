@@ -1,6 +1,6 @@
 //! Asking a program what it is, without letting it cost more than that.
 //!
-//! Owns how a client is started only to print something and end. Invariants: it reads nothing but what
+//! Owns how a program is started only to print something and end: a client, or `gh`. Invariants: it reads nothing but what
 //! it is given, it has a bounded time, no more than a bounded part of what it prints is kept, and whatever it
 //! started ends with it.
 
@@ -22,7 +22,7 @@ use rustix::{
 };
 
 /// So much of what it prints is read; the longest help of a client is a tenth of it.
-pub(super) const LIMIT: usize = 256 * 1024;
+pub(crate) const LIMIT: usize = 256 * 1024;
 
 /// How long until the next look.
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
@@ -32,7 +32,7 @@ const LINGER: Duration = Duration::from_millis(200);
 
 /// What is asked of a program.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ProgramCall<'a> {
+pub(crate) struct ProgramCall<'a> {
     /// The program.
     pub program: &'a Path,
     /// Its arguments.
@@ -51,7 +51,7 @@ pub(super) struct ProgramCall<'a> {
 
 /// What a program reads.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum ProgramInput<'a> {
+pub(crate) enum ProgramInput<'a> {
     /// Nothing.
     Nothing,
     /// A file.
@@ -62,7 +62,7 @@ pub(super) enum ProgramInput<'a> {
 
 /// What a program answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ProgramOutput {
+pub(crate) struct ProgramOutput {
     /// Its exit code; `None` where it ended by a signal, or was ended.
     pub code: Option<i32>,
     /// Whether it was ended because its time was up.
@@ -75,7 +75,7 @@ pub(super) struct ProgramOutput {
 type Kept = Arc<Mutex<Vec<u8>>>;
 
 /// Starts it, and waits for its end or for that of our patience.
-pub(super) fn ask(question: ProgramCall<'_>) -> io::Result<ProgramOutput> {
+pub(crate) fn ask(question: ProgramCall<'_>) -> io::Result<ProgramOutput> {
     let stdin = match question.stdin {
         ProgramInput::Nothing => Stdio::null(),
         ProgramInput::File(path) => File::open(path)?.into(),
