@@ -67,9 +67,9 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "cockpit",
-        lines: 4_710,
+        lines: 4_730,
         goal: 4_690,
-        why: "a face: six screens and the page of what is to land, their keys, what is asked, two sources of wakes",
+        why: "a face: six screens and the page of what is to land with its own reader, their keys, what is asked, two sources of wakes",
     },
     Budget {
         krate: "mcp",
