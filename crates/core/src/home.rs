@@ -84,6 +84,8 @@ pub struct Settings {
     pub opencode_config: Option<String>,
     /// `CLAUDE_CODE_SESSION_ID` or `CODEX_THREAD_ID`: the session of the client that started us.
     pub client_session: Option<String>,
+    /// `CLAUDE_PID`: the process of that client, where it says so.
+    pub client_process: Option<u32>,
     /// The variables that would tie an agent to the agent it was started from.
     pub parent_agent: Vec<OsString>,
     /// The names of all variables that are set. Their values are nobody's business.
@@ -172,6 +174,7 @@ impl Home {
             editor: var("VISUAL").or_else(|| var("EDITOR")),
             opencode_config: var("OPENCODE_CONFIG_CONTENT"),
             client_session: var("CLAUDE_CODE_SESSION_ID").or_else(|| var("CODEX_THREAD_ID")),
+            client_process: var("CLAUDE_PID").and_then(|text| text.parse().ok()),
             parent_agent: parent_agent(),
             variables: variables(),
             client_dirs: client_dirs(),

@@ -15,7 +15,7 @@ use flagpost_model::{
     TaskId, Token, WorkerId,
     client::Client,
     decision::Delivery,
-    hook::{HookAnswer, HookEvent, HookInput},
+    hook::{HookAnswer, HookEvent, HookInput, Turnover},
     plain::plain,
     reservation::{Holding, Reservation, ReservationMode, holding},
     task::{Act, Claim},
@@ -24,7 +24,7 @@ use jiff::SignedDuration;
 
 pub use edit::HookEntry;
 pub use install::{HookChange, HookScope, HookSettings};
-pub use joined::{JoinedSessions, WAITS};
+pub use joined::JoinedSessions;
 pub use log::{HookLine, HookLog, last_fired};
 
 use crate::{
@@ -65,12 +65,19 @@ pub struct HookCaller<'h> {
 impl HookCaller<'_> {
     /// What is answered.
     pub fn answer(&self, event: HookEvent, input: &HookInput) -> Result<HookAnswer> {
+        if self.fleet().has_retired(&self.worker)? {
+            return Ok(HookAnswer::Nothing);
+        }
         let log = HookLog::of(self.home, &self.worker);
         let (answer, brief) = match event {
             HookEvent::SessionStart => (self.introduce()?, None),
             HookEvent::Prompt | HookEvent::Batch => self.deliver(&log)?,
             HookEvent::PreTool => (self.guard(input)?, None),
             HookEvent::Stop => (self.hold(&log, input)?, None),
+            // Another conversation follows at once.
+            HookEvent::SessionEnd if input.turnover == Turnover::Clear => {
+                (HookAnswer::Nothing, None)
+            }
             HookEvent::StopFailure | HookEvent::SessionEnd => (self.part()?, None),
         };
         log.add(self.client, event, &answer, brief)?;
@@ -79,6 +86,7 @@ impl HookCaller<'_> {
 
     /// Who it is, what it works on, and what waits for it.
     fn introduce(&self) -> Result<HookAnswer> {
+        self.show_life()?;
         let mut told = vec![format!(
             "You are worker {} of the Flagpost fleet of {}.",
             self.worker, self.repository.name
@@ -169,12 +177,18 @@ impl HookCaller<'_> {
         }
     }
 
+    /// Shows that the worker is alive.
+    fn show_life(&self) -> Result<()> {
+        match self.fleet().mail(&self.worker) {
+            Ok(mail) => workers::seen_at_work(&mail),
+            Err(_) => Ok(()),
+        }
+    }
+
     /// Extends the claim of the task it was given, once half of its lease is over; and shows that the worker
     /// is alive.
     fn renew(&self) -> Result<()> {
-        if let Ok(mail) = self.fleet().mail(&self.worker) {
-            workers::seen_at_work(&mail)?;
-        }
+        self.show_life()?;
         let Some((list, id, Some(token))) = &self.task else {
             return Ok(());
         };

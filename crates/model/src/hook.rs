@@ -45,6 +45,18 @@ pub enum HookAnswer {
     Deny(String),
 }
 
+/// Why a conversation begins or ends.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Turnover {
+    /// It is emptied: another one follows in its place.
+    Clear,
+    /// It is shortened, and goes on.
+    Compact,
+    /// For any other reason, or none is told.
+    #[default]
+    Other,
+}
+
 /// What a client tells with an event. What is not told, or not understood, is left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HookInput {
@@ -56,6 +68,8 @@ pub struct HookInput {
     pub paths: Vec<PathBuf>,
     /// Whether the turn goes on because a hook held it.
     pub was_held: bool,
+    /// Why the conversation begins or ends.
+    pub turnover: Turnover,
 }
 
 /// The tools that change the files that they name.
@@ -99,6 +113,11 @@ impl HookInput {
             dir: text("cwd").map(PathBuf::from),
             paths: changed(text("tool_name").unwrap_or_default(), &sent["tool_input"]),
             was_held: sent["stop_hook_active"].as_bool().unwrap_or_default(),
+            turnover: match text("source").or(text("reason")) {
+                Some("clear") => Turnover::Clear,
+                Some("compact") => Turnover::Compact,
+                _ => Turnover::Other,
+            },
         }
     }
 }

@@ -47,8 +47,8 @@ pub struct HookArgs {
 /// So long a client is kept waiting at most.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// So much of what a client sends is read.
-const LARGEST: u64 = 1 << 20;
+/// So much of what a client sends is read: an event has in it what a tool read, pictures too.
+const LARGEST: u64 = 16 << 20;
 
 /// Answers, and exits with 0 in any case.
 pub fn run(globals: Globals, args: &HookArgs) -> ExitCode {
@@ -101,17 +101,20 @@ fn speaks_for(
     event: HookEvent,
     input: &HookInput,
 ) -> Option<WorkerId> {
-    let sessions = JoinedSessions::of(&context.home, repository);
-    let session = input.session.as_deref().unwrap_or_default();
-    let worker = match (context.settings.worker.as_deref(), event) {
-        (Some(worker), _) => Some(worker.parse().ok()?),
-        (None, HookEvent::SessionStart) => sessions.started(session).ok()?,
-        (None, _) => sessions.worker(session).ok()?,
-    };
-    if event == HookEvent::SessionEnd {
-        sessions.ended(session).ok()?;
+    if let Some(worker) = &context.settings.worker {
+        return worker.parse().ok();
     }
-    worker
+    let sessions = JoinedSessions::of(&context.home, repository);
+    let session = input.session.as_deref()?;
+    // A client that does not say which process it is has started us, by a shell that made way.
+    let client = context.settings.client_process;
+    let client = client.unwrap_or_else(std::os::unix::process::parent_id);
+    let worker = match event {
+        HookEvent::SessionStart => sessions.started(session, input.turnover, client),
+        HookEvent::SessionEnd => sessions.ended(session, input.turnover),
+        _ => sessions.heard(session, client),
+    };
+    worker.ok()?
 }
 
 /// The repository that the agent works in, where it says so.

@@ -170,6 +170,7 @@ fn of_workers(context: &Context, verb: &WorkerCommand) -> anyhow::Result<Op> {
             None => Op::WorkerJoin,
             Some(agent) => Op::adding(&named(&args.worker)?, Some(agent)),
         },
+        WorkerCommand::Leave(args) => Op::removing(&named(&args.worker)?, agent.as_ref()),
         WorkerCommand::Rm(args) => Op::removing(&named(&args.worker)?, agent.as_ref()),
         WorkerCommand::List(_) => Op::WorkerList,
         WorkerCommand::Show(_) => Op::WorkerShow,

@@ -16,14 +16,14 @@ use serde_json::{Value, json};
 use crate::{locks::hold, world, world_without_repository};
 
 /// A world with two workers and a brief that W1 may read; `FLAGPOST_WORKER` is W1.
-fn with_a_brief() -> World {
+pub fn with_a_brief() -> World {
     let mut world = without_a_name();
     world.set("FLAGPOST_WORKER", "W1");
     world
 }
 
 /// The same without `FLAGPOST_WORKER`.
-fn without_a_name() -> World {
+pub fn without_a_name() -> World {
     let world = world();
     world.ok(["init", "--yes"]);
     world.ok(["worker", "add", "W1"]);
@@ -34,7 +34,7 @@ fn without_a_name() -> World {
 }
 
 /// What is answered; null where nothing is.
-fn asked(world: &World, event: &str, client: &str, sent: &Value) -> Value {
+pub fn asked(world: &World, event: &str, client: &str, sent: &Value) -> Value {
     let ran = world.feed(
         ["hook", event, "--agent", client],
         sent.to_string().as_bytes(),
@@ -46,7 +46,7 @@ fn asked(world: &World, event: &str, client: &str, sent: &Value) -> Value {
     }
 }
 
-fn text(answer: &Value) -> &str {
+pub fn text(answer: &Value) -> &str {
     let told = &answer["hookSpecificOutput"];
     let said = [
         &told["additionalContext"],
@@ -372,49 +372,4 @@ fn settings_that_cannot_be_changed_are_refused_and_stay() {
     let printed = world.ok(["hooks", "install", "--agent", "claude", "--print"]);
     assert!(printed.contains("PostToolBatch"), "{printed}");
     assert_eq!(fs::read_to_string(&real).unwrap(), "{}\n");
-}
-
-/// What a hook of this session is answered at this event, in the fleet's repository.
-fn of_session(world: &World, event: &str, session: &str) -> Value {
-    let sent = json!({"cwd": world.repository(), "session_id": session});
-    asked(world, event, "claude", &sent)
-}
-
-#[test]
-fn a_session_that_joins_speaks_for_its_worker_until_it_ends() {
-    let mut world = without_a_name();
-    let joined = world.flagpost(["worker", "join", "W1"]);
-    assert_eq!(joined.code, 0, "{joined}");
-    assert!(joined.stdout.contains("the next session"), "{joined}");
-    let begun = of_session(&world, "session-start", "s-1");
-    assert!(text(&begun).contains("You are worker W1"), "{begun}");
-    assert_eq!(of_session(&world, "session-start", "s-2"), Value::Null);
-    assert!(text(&of_session(&world, "stop", "s-1")).contains("worker ack 1"));
-    // What is typed in the session is the worker's, and an agent's.
-    world.set("CLAUDE_CODE_SESSION_ID", "s-1");
-    let acked = world.flagpost(["worker", "ack", "1"]);
-    assert_eq!(acked.code, 0, "{acked}");
-    let other = world.flagpost(["worker", "join", "W7"]);
-    assert_eq!(other.code, 4, "{other}");
-    assert_eq!(of_session(&world, "stop", "s-1"), Value::Null);
-    of_session(&world, "session-end", "s-1");
-    assert_eq!(of_session(&world, "session-start", "s-1"), Value::Null);
-}
-
-#[test]
-fn an_agent_joins_in_its_own_session() {
-    let mut world = world();
-    world.ok(["init", "--yes"]);
-    world.set("CLAUDECODE", "1");
-    world.set("CLAUDE_CODE_SESSION_ID", "s-9");
-    let joined = world.flagpost(["worker", "join", "W4", "--agent", "claude"]);
-    assert_eq!(joined.code, 0, "{joined}");
-    assert!(
-        joined.stdout.contains("session s-9 is worker W4"),
-        "{joined}"
-    );
-    let report = world.flagpost(["worker", "report", "Here I am"]);
-    assert_eq!(report.code, 0, "{report}");
-    let odd = world.flagpost(["worker", "join", "W4", "--session", "../x"]);
-    assert_eq!(odd.code, 6, "{odd}");
 }

@@ -56,6 +56,7 @@ mod hooks;
 mod index;
 mod init_files;
 mod instructions;
+mod joined_sessions;
 mod land;
 mod land_answers;
 mod land_checks;

@@ -1,137 +1,345 @@
 //! Sessions that people started themselves, and the workers that they joined the fleet as.
 //!
-//! Owns `joined/` in the repository's directory: a file for each client's session with its worker, and
-//! `next.json`, which stands for the session that starts next. `FLAGPOST_WORKER` comes before all of it. A
-//! session is forgotten when its client says that it ends.
+//! Owns `joined.json` in the repository's directory: which session speaks for which worker, and the workers
+//! that wait for the sessions which start next. `FLAGPOST_WORKER` comes before all of it. A worker has one
+//! session at most. Its session keeps it when it ends and is resumed, and when it is compacted; where it is
+//! cleared, the one that follows in the same client has it. All changes are made under one lock.
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
-use flagpost_disk::fsx;
-use flagpost_model::WorkerId;
+use flagpost_disk::fsx::{self, Rank};
+use flagpost_model::{WorkerId, hook::Turnover};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     error::{Error, Result},
     home::Home,
+    relay::Fleet,
     repository::Repository,
 };
 
-/// The directory's name.
-const DIR: &str = "joined";
-/// Stands for the session that starts next.
-const NEXT: &str = "next";
-/// So long the session that starts next is waited for.
-pub const WAITS: SignedDuration = SignedDuration::from_mins(10);
+/// So long a worker waits for a session that starts.
+const WAITS: SignedDuration = SignedDuration::from_mins(10);
+
+/// What the file holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Joined {
+    /// The sessions that speak for a worker, by their client's name for them.
+    sessions: BTreeMap<String, Session>,
+    /// The workers that wait, in the order in which they get a session.
+    next: Vec<Waiting>,
+}
 
 /// As whom a session speaks.
-#[derive(Debug, Serialize, Deserialize)]
-struct Joined {
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Session {
     worker: WorkerId,
-    at: Timestamp,
+    /// The client's process that has it open, as far as that is known.
+    client: Option<u32>,
+}
+
+/// A worker that waits for a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Waiting {
+    worker: WorkerId,
+    since: Timestamp,
+}
+
+impl Joined {
+    fn worker(&self, session: &str) -> Option<&WorkerId> {
+        self.sessions.get(session).map(|it| &it.worker)
+    }
+
+    /// Lets a session speak for a worker, and no other do so; the one that did.
+    fn join(&mut self, worker: &WorkerId, session: &str, client: Option<u32>) -> Option<String> {
+        let before = self.leave(worker).filter(|it| it != session);
+        let worker = worker.clone();
+        let joined = Session { worker, client };
+        self.sessions.insert(session.to_owned(), joined);
+        before
+    }
+
+    /// Lets no session speak for a worker, nor wait it for one; the session that did.
+    fn leave(&mut self, worker: &WorkerId) -> Option<String> {
+        self.next.retain(|it| it.worker != *worker);
+        let mut sessions = self.sessions.iter();
+        let session = sessions.find(|(_, it)| it.worker == *worker)?.0.clone();
+        self.sessions.remove(&session);
+        Some(session)
+    }
+
+    /// Lets a worker wait; those that wait already, and have their session before.
+    fn wait(&mut self, worker: &WorkerId, now: Timestamp) -> Vec<WorkerId> {
+        let is_due = |it: &Waiting| now.duration_since(it.since) <= WAITS;
+        self.next.retain(|it| is_due(it) && it.worker != *worker);
+        let before = self.next.iter().map(|it| it.worker.clone()).collect();
+        self.next.push(Waiting {
+            worker: worker.clone(),
+            since: now,
+        });
+        before
+    }
+
+    /// A session starts in a client: it stays the worker that it was, follows one that was cleared there, or
+    /// is the first worker that waits.
+    fn start(&mut self, session: &str, turnover: Turnover, client: u32, now: Timestamp) {
+        let is_open = |it: &Session| it.client == Some(client);
+        let mut others: Vec<WorkerId> = Vec::new();
+        for (name, other) in &mut self.sessions {
+            if name != session && is_open(other) {
+                // Its client has another one open now.
+                other.client = None;
+                others.push(other.worker.clone());
+            }
+        }
+        let worker = match (self.worker(session), turnover, others.as_slice()) {
+            (Some(own), _, _) => Some(own.clone()),
+            (None, Turnover::Clear, [worker]) => Some(worker.clone()),
+            (None, Turnover::Clear | Turnover::Other, _) => {
+                self.next
+                    .retain(|it| now.duration_since(it.since) <= WAITS);
+                self.next.first().map(|it| it.worker.clone())
+            }
+            (None, Turnover::Compact, _) => None,
+        };
+        if let Some(worker) = worker {
+            self.join(&worker, session, Some(client));
+        }
+    }
+
+    /// A session is open in a client, or in none.
+    fn open(&mut self, session: &str, client: Option<u32>) {
+        if let Some(it) = self.sessions.get_mut(session) {
+            it.client = client;
+        }
+    }
 }
 
 /// The sessions of clients that joined the fleet of a repository.
 #[derive(Debug)]
 pub struct JoinedSessions<'h> {
     home: &'h Home,
+    fleet: Fleet<'h>,
     dir: PathBuf,
 }
 
 impl<'h> JoinedSessions<'h> {
     /// Those of a repository.
     pub fn of(home: &'h Home, repository: &Repository) -> Self {
-        let dir = home.repository_dir(&repository.id).join(DIR);
-        Self { home, dir }
+        Self {
+            home,
+            fleet: Fleet::of(home, &repository.id),
+            dir: home.repository_dir(&repository.id),
+        }
     }
 
-    /// Lets a session speak for a worker; durable on return. A session of the same worker that joined
-    /// before does so no longer. Without a session it is the one that starts next here.
-    pub fn join(&self, worker: &WorkerId, session: Option<&str>) -> Result<()> {
-        let path = match session {
-            Some(session) => self.path(session).ok_or_else(|| Error::Invalid {
-                what: "session".to_owned(),
-                reason: format!("{session:?} is no name of a client's session"),
-            })?,
-            None => self.dir.join(format!("{NEXT}.json")),
-        };
-        self.home.make_dirs(&self.dir)?;
-        self.forget(worker)?;
-        let joined = Joined {
-            worker: worker.clone(),
-            at: self.home.now(),
-        };
-        self.write(&path, &joined)
+    /// Lets a session speak for a worker; durable on return. The session that did so before, and does so no
+    /// longer.
+    pub fn join(
+        &self,
+        worker: &WorkerId,
+        session: &str,
+        client: Option<u32>,
+    ) -> Result<Option<String>> {
+        self.change(|joined| joined.join(worker, session, client))
     }
 
-    /// The worker of a session, where it joined as one.
+    /// Lets a session that starts next speak for a worker; durable on return. The workers that wait already,
+    /// and have their session before.
+    pub fn wait(&self, worker: &WorkerId) -> Result<Vec<WorkerId>> {
+        self.change(|joined| {
+            joined.next.retain(|it| self.is_in_fleet(&it.worker));
+            joined.wait(worker, self.home.now())
+        })
+    }
+
+    /// Lets no session speak for a worker, nor wait it for one; whether one did, or it waited.
+    pub fn leave(&self, worker: &WorkerId) -> Result<bool> {
+        let before = self.read()?;
+        self.change(|joined| joined.leave(worker))?;
+        Ok(before != self.read()?)
+    }
+
+    /// The worker of a session, where it joined as one that is in the fleet.
     pub fn worker(&self, session: &str) -> Result<Option<WorkerId>> {
-        let joined = self
-            .path(session)
-            .map(|path| self.read(&path))
-            .transpose()?;
-        Ok(joined.flatten().map(|it| it.worker))
+        let worker = self.read()?.worker(session).cloned();
+        Ok(worker.filter(|it| self.is_in_fleet(it)))
     }
 
-    /// The worker of a session that starts: the one that it joined as before, or that waits for the next.
-    pub fn started(&self, session: &str) -> Result<Option<WorkerId>> {
-        if let Some(worker) = self.worker(session)? {
-            return Ok(Some(worker));
+    /// The same for a session that a client has open.
+    pub fn heard(&self, session: &str, client: u32) -> Result<Option<WorkerId>> {
+        self.change_of_some(|joined| joined.open(session, Some(client)))?;
+        self.worker(session)
+    }
+
+    /// The same for a session that starts in a client.
+    pub fn started(
+        &self,
+        session: &str,
+        turnover: Turnover,
+        client: u32,
+    ) -> Result<Option<WorkerId>> {
+        self.change_of_some(|joined| {
+            joined.next.retain(|it| self.is_in_fleet(&it.worker));
+            joined.start(session, turnover, client, self.home.now());
+        })?;
+        self.worker(session)
+    }
+
+    /// The same for a session that ends. One that is cleared has one that follows it.
+    pub fn ended(&self, session: &str, turnover: Turnover) -> Result<Option<WorkerId>> {
+        if turnover != Turnover::Clear {
+            self.change_of_some(|joined| joined.open(session, None))?;
         }
-        let next = self.dir.join(format!("{NEXT}.json"));
-        let (Some(path), Some(joined)) = (self.path(session), self.read(&next)?) else {
-            return Ok(None);
+        self.worker(session)
+    }
+
+    /// One that was taken off the fleet has no session, until it comes back.
+    fn is_in_fleet(&self, worker: &WorkerId) -> bool {
+        // Of one whose file cannot be read, whoever uses it is told so.
+        !self.fleet.has_retired(worker).unwrap_or_default()
+    }
+
+    /// Changes what is there; writes nothing where nothing is changed by it.
+    fn change_of_some(&self, change: impl Fn(&mut Joined)) -> Result<()> {
+        let mut joined = self.read()?;
+        let before = joined.clone();
+        change(&mut joined);
+        match joined == before {
+            true => Ok(()),
+            false => self.change(change),
+        }
+    }
+
+    fn change<T>(&self, change: impl FnOnce(&mut Joined) -> T) -> Result<T> {
+        let (lock, wait) = (self.dir.join(".joined.lock"), fsx::DEFAULT_WAIT);
+        let _lock = fsx::lock(self.home.fs(), &lock, Rank::Session, wait, self.home.now())?;
+        let mut joined = self.read()?;
+        let before = joined.clone();
+        let changed = change(&mut joined);
+        if joined != before {
+            let mut text = serde_json::to_vec_pretty(&joined).unwrap_or_default();
+            text.push(b'\n');
+            fsx::replace(self.home.fs(), &self.path(), &text)?;
+        }
+        Ok(changed)
+    }
+
+    fn read(&self) -> Result<Joined> {
+        let Some(bytes) = fsx::read(self.home.fs(), &self.path())? else {
+            return Ok(Joined::default());
         };
-        fsx::remove(self.home.fs(), &next)?;
-        if self.home.now().duration_since(joined.at) > WAITS {
-            return Ok(None);
-        }
-        self.write(&path, &joined)?;
-        Ok(Some(joined.worker))
+        serde_json::from_slice(&bytes).map_err(|error| Error::Invalid {
+            what: self.path().display().to_string(),
+            reason: error.to_string(),
+        })
     }
 
-    /// A session has ended.
-    pub fn ended(&self, session: &str) -> Result<()> {
-        match self.path(session) {
-            Some(path) if fsx::stat(self.home.fs(), &path)?.is_some() => {
-                Ok(fsx::remove(self.home.fs(), &path)?)
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// No session speaks for this worker any more.
-    fn forget(&self, worker: &WorkerId) -> Result<()> {
-        for name in fsx::names(self.home.fs(), &self.dir)? {
-            let path = self.dir.join(name);
-            if self.read(&path)?.is_some_and(|it| it.worker == *worker) {
-                fsx::remove(self.home.fs(), &path)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Where a session's file is; none for what could lead elsewhere, or means the next one.
-    fn path(&self, session: &str) -> Option<PathBuf> {
-        let session: WorkerId = session.parse().ok()?;
-        (session.as_str() != NEXT).then(|| self.dir.join(format!("{session}.json")))
-    }
-
-    /// What a file says; one that cannot be understood says nothing.
-    fn read(&self, path: &std::path::Path) -> Result<Option<Joined>> {
-        let bytes = fsx::read(self.home.fs(), path)?;
-        Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
-    }
-
-    fn write(&self, path: &std::path::Path, joined: &Joined) -> Result<()> {
-        let text = serde_json::to_vec(joined).unwrap_or_default();
-        Ok(fsx::replace(self.home.fs(), path, &text)?)
+    fn path(&self) -> PathBuf {
+        self.dir.join("joined.json")
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn worker(name: &str) -> WorkerId {
+        name.parse().unwrap()
+    }
+
+    fn at(minute: i64) -> Timestamp {
+        Timestamp::from_second(minute * 60).unwrap()
+    }
+
+    /// What becomes of these, an event a line: `join W3 a`, `wait W3`, `start a` in a client's process with
+    /// why, `end a`, `leave W3`, `pass` for eleven minutes; and who speaks for whom then.
+    fn after(events: &str) -> String {
+        let (mut joined, mut minute) = (Joined::default(), 0);
+        for event in events.split(", ") {
+            let words: Vec<&str> = event.split(' ').collect();
+            match words.as_slice() {
+                ["join", who, session] => {
+                    joined.join(&worker(who), session, None);
+                }
+                ["wait", who] => {
+                    joined.wait(&worker(who), at(minute));
+                }
+                ["start", session, client, rest @ ..] => {
+                    let turnover = match rest {
+                        ["clear"] => Turnover::Clear,
+                        ["compact"] => Turnover::Compact,
+                        _ => Turnover::Other,
+                    };
+                    joined.start(session, turnover, client.parse().unwrap(), at(minute));
+                }
+                ["hear", session, client] => joined.open(session, client.parse().ok()),
+                ["end", session] => joined.open(session, None),
+                ["leave", who] => {
+                    joined.leave(&worker(who));
+                }
+                ["pass"] => minute += 11,
+                _ => panic!("{event}"),
+            }
+        }
+        let sessions = joined.sessions.iter();
+        let said: Vec<String> = sessions
+            .map(|(session, it)| format!("{session}={}", it.worker))
+            .collect();
+        said.join(" ")
+    }
+
+    #[test]
+    fn a_worker_has_one_session_through_all_that_clients_do() {
+        for (events, wanted) in [
+            ("join W3 a", "a=W3"),
+            ("join W3 a, join W3 b", "b=W3"),
+            ("join W3 a, join W4 a", "a=W4"),
+            ("join W3 a, leave W3", ""),
+            ("join W3 a, leave W4", "a=W3"),
+            // Those that wait have a session each, in their order, once.
+            ("wait W3, start a 1", "a=W3"),
+            ("wait W3, start a 1, start b 2", "a=W3"),
+            ("wait W3, wait W4, start a 1, start b 2", "a=W3 b=W4"),
+            ("wait W3, wait W4, wait W3, start a 1", "a=W4"),
+            ("wait W3, leave W3, start a 1", ""),
+            ("wait W3, pass, start a 1", ""),
+            ("wait W3, pass, wait W4, start a 1", "a=W4"),
+            // A session that another one of its worker waits for speaks for it until that starts.
+            ("join W3 a, wait W3", "a=W3"),
+            ("join W3 a, wait W3, start b 2", "b=W3"),
+            // It is resumed.
+            ("wait W3, start a 1, end a, start a 2", "a=W3"),
+            ("wait W3, start a 1, start a 1 compact", "a=W3"),
+            // It is cleared: what follows in its client has its worker, and nothing else has.
+            ("wait W3, start a 1, start b 1 clear", "b=W3"),
+            ("wait W3, start a 1, start b 2 clear", "a=W3"),
+            ("wait W3, start a 1, end a, start b 1 clear", "a=W3"),
+            ("join W3 a, start b 1 clear", "a=W3"),
+            ("join W3 a, hear a 1, start b 1 clear", "b=W3"),
+            (
+                "wait W3, start a 1, start b 1 clear, start c 1 clear",
+                "c=W3",
+            ),
+            (
+                "wait W3, start a 1, wait W4, start b 1 clear, start c 2",
+                "b=W3 c=W4",
+            ),
+            // Its client was killed, and its number is another one's.
+            ("wait W3, start a 1, start b 1, start c 1 clear", "a=W3"),
+            // A client that has several open: which was cleared is not known.
+            (
+                "join W3 a, join W4 b, hear a 1, hear b 1, start c 1 clear",
+                "a=W3 b=W4",
+            ),
+            // One that is compacted does not start.
+            ("wait W3, start a 1 compact", ""),
+            ("wait W3, start a 1 clear", "a=W3"),
+        ] {
+            assert_eq!(after(events), wanted, "{events}");
+        }
+    }
 
     fn place() -> (tempfile::TempDir, Home, Repository) {
         let scratch = flagpost_testkit::scratch::scratch();
@@ -143,41 +351,37 @@ mod tests {
         (scratch, home, repository)
     }
 
-    fn worker(name: &str) -> WorkerId {
-        name.parse().unwrap()
-    }
-
     #[test]
-    fn a_session_speaks_for_the_worker_that_it_joined_as_until_it_ends() {
+    fn of_sessions_that_start_at_once_one_is_the_worker() {
         let (_scratch, home, repository) = place();
         let sessions = JoinedSessions::of(&home, &repository);
-        assert_eq!(sessions.worker("s-1").unwrap(), None);
-        sessions.join(&worker("W3"), Some("s-1")).unwrap();
-        assert_eq!(sessions.worker("s-1").unwrap(), Some(worker("W3")));
-        // It joined elsewhere meanwhile.
-        sessions.join(&worker("W3"), Some("s-2")).unwrap();
-        assert_eq!(sessions.worker("s-1").unwrap(), None);
-        sessions.ended("s-2").unwrap();
-        assert_eq!(sessions.worker("s-2").unwrap(), None);
-    }
-
-    #[test]
-    fn the_next_session_that_starts_joins_once() {
-        let (_scratch, home, repository) = place();
-        let sessions = JoinedSessions::of(&home, &repository);
-        sessions.join(&worker("W3"), None).unwrap();
-        assert_eq!(sessions.started("s-1").unwrap(), Some(worker("W3")));
-        assert_eq!(sessions.started("s-2").unwrap(), None);
-        assert_eq!(sessions.started("s-1").unwrap(), Some(worker("W3")));
-    }
-
-    #[test]
-    fn a_name_that_leads_elsewhere_is_none() {
-        let (_scratch, home, repository) = place();
-        let sessions = JoinedSessions::of(&home, &repository);
-        for odd in ["", "..", "../../x", "a/b", "next"] {
-            assert!(sessions.join(&worker("W3"), Some(odd)).is_err(), "{odd}");
-            assert_eq!(sessions.worker(odd).unwrap(), None, "{odd}");
+        for round in 0..20 {
+            sessions.wait(&worker("W3")).unwrap();
+            let gate = std::sync::Barrier::new(4);
+            let begin = |n: u32| {
+                let sessions = JoinedSessions::of(&home, &repository);
+                gate.wait();
+                let session = format!("{round}-{n}");
+                sessions.started(&session, Turnover::Other, n).unwrap()
+            };
+            let told: Vec<_> = std::thread::scope(|scope| {
+                let begun: Vec<_> = (0..4).map(|n| scope.spawn(move || begin(n))).collect();
+                begun.into_iter().map(|it| it.join().unwrap()).collect()
+            });
+            let told = told.into_iter().flatten().count();
+            assert_eq!(told, 1, "round {round}");
         }
+    }
+
+    #[test]
+    fn what_is_none_of_ours_is_kept_and_told_of() {
+        let (_scratch, home, repository) = place();
+        let sessions = JoinedSessions::of(&home, &repository);
+        assert_eq!(sessions.started("a", Turnover::Other, 1).unwrap(), None);
+        assert!(!sessions.path().exists(), "nothing is made unasked");
+        std::fs::write(sessions.path(), "{").unwrap();
+        assert!(sessions.worker("a").is_err());
+        assert!(sessions.join(&worker("W3"), "a", None).is_err());
+        assert_eq!(std::fs::read(sessions.path()).unwrap(), b"{");
     }
 }

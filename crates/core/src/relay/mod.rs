@@ -150,6 +150,16 @@ impl<'h> Fleet<'h> {
         }
     }
 
+    /// Whether a worker was taken off the fleet.
+    pub fn has_retired(&self, worker: &WorkerId) -> Result<bool> {
+        let known = self.mail(worker);
+        match known.and_then(|mail| workers::must_belong(&mail)) {
+            Ok(()) => Ok(false),
+            Err(Error::NotFound { .. }) => Ok(self.mail(worker).is_ok()),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Refuses a name that no worker of the fleet has, with those there are.
     pub fn must_know(&self, worker: &WorkerId) -> Result<()> {
         let known = self.mail(worker);

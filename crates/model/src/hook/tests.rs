@@ -56,6 +56,16 @@ fn whatever_is_sent_is_read_as_far_as_it_is_understood() {
     assert_eq!(input.session.as_deref(), Some("s"));
     assert_eq!(input.dir, Some(PathBuf::from("/web")));
     assert!(input.was_held);
+    for (key, word, wanted) in [
+        ("source", "startup", Turnover::Other),
+        ("source", "resume", Turnover::Other),
+        ("source", "clear", Turnover::Clear),
+        ("source", "compact", Turnover::Compact),
+        ("reason", "clear", Turnover::Clear),
+        ("reason", "prompt_input_exit", Turnover::Other),
+    ] {
+        assert_eq!(read(&json!({key: word})).turnover, wanted, "{key} {word}");
+    }
     for odd in [
         &b""[..],
         b"{",

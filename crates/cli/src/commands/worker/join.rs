@@ -1,4 +1,4 @@
-//! `worker join`: a session that a person started takes part in the fleet.
+//! `worker join` and `worker leave`: a session that a person started takes part in the fleet, or no longer.
 
 use flagpost_core::{
     hooks::JoinedSessions,
@@ -6,15 +6,16 @@ use flagpost_core::{
 };
 use flagpost_model::WorkerId;
 
-use crate::{context::Context, output::Answer};
+use crate::{context::Context, error::usage, output::Answer};
 
 /// Let an agent's session join the fleet as this worker
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost worker join W3 --agent claude\n\n\
     For a session that you started without FLAGPOST_WORKER, with installed hooks. Typed by the agent in its\n\
     session, the session is the worker at once. Typed by you, the next session that starts in this\n\
-    repository within ten minutes is. From then on its hooks and its commands speak for the worker.\n\
-    A worker that is not in the fleet is added. The session leaves when its client ends.")]
+    repository within ten minutes is; workers that join one after the other have the next sessions in that\n\
+    order. From then on its hooks and its commands speak for the worker, also after the session is cleared,\n\
+    compacted or resumed. 'flagpost worker leave' ends it. A worker that is not in the fleet is added.")]
 pub struct JoinArgs {
     /// Its id, as in W3
     pub worker: String,
@@ -26,9 +27,23 @@ pub struct JoinArgs {
     session: Option<String>,
 }
 
+/// Let no session speak for this worker any more
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost worker leave W3\n\n\
+    Takes 'flagpost worker join' back, also where no session has started since. The worker stays in the\n\
+    fleet, with its mail.")]
+pub struct LeaveArgs {
+    /// The worker; an agent takes off only itself
+    pub worker: String,
+}
+
 /// Joins.
-pub fn run(context: &Context, args: &JoinArgs) -> anyhow::Result<Answer> {
+pub fn join(context: &Context, args: &JoinArgs) -> anyhow::Result<Answer> {
     let worker: WorkerId = args.worker.parse()?;
+    let session = args.session.as_deref();
+    if session.is_some_and(|it| it.trim().is_empty()) {
+        return Err(usage("which session? A client's session has a name"));
+    }
     let repository = context.repository_or_register()?;
     let fleet = context.fleet()?;
     let traits = Traits {
@@ -39,16 +54,52 @@ pub fn run(context: &Context, args: &JoinArgs) -> anyhow::Result<Answer> {
         Ok(_) | Err(flagpost_core::Error::Registered { .. }) => {}
         Err(error) => return Err(error.into()),
     }
-    let session = args.session.as_deref();
-    let session = session.or(context.settings.client_session.as_deref());
-    JoinedSessions::of(&context.home, &repository).join(&worker, session)?;
-    let seen = workers::show(&fleet.mail(&worker)?)?;
-    let text = match session {
-        Some(session) => format!("session {session} is worker {worker}"),
-        None => format!(
-            "the next session that starts in {} within ten minutes is worker {worker}",
-            repository.name
-        ),
+    let sessions = JoinedSessions::of(&context.home, &repository);
+    let own = context.settings.client_session.as_deref();
+    let (text, note) = match session.or(own) {
+        Some(session) => {
+            // Another session is open in another process, which we do not know.
+            let client = context.settings.client_process;
+            let client = client.filter(|_| own == Some(session));
+            let before = sessions.join(&worker, session, client)?;
+            (
+                format!("session {session} is worker {worker}"),
+                before.map(|it| format!("session {it} was {worker} and is so no longer")),
+            )
+        }
+        None => {
+            let before = sessions.wait(&worker)?;
+            let text = format!(
+                "the next session that starts in {} within ten minutes is worker {worker}",
+                repository.name
+            );
+            (text, later(&before, &worker))
+        }
     };
-    Ok(super::answer(&seen, text))
+    let seen = workers::show(&fleet.mail(&worker)?)?;
+    Ok(super::answer(&seen, text).notes(note))
+}
+
+/// Which workers have their session before this one.
+fn later(before: &[WorkerId], worker: &WorkerId) -> Option<String> {
+    let first = before.first()?;
+    let names: Vec<&str> = before.iter().map(WorkerId::as_str).collect();
+    Some(format!(
+        "{worker} comes after {}: the first session that starts is {first} \
+         ('flagpost worker leave {first}' takes that back)",
+        names.join(", ")
+    ))
+}
+
+/// Leaves.
+pub fn leave(context: &Context, args: &LeaveArgs) -> anyhow::Result<Answer> {
+    let worker: WorkerId = args.worker.parse()?;
+    let (fleet, repository) = (context.fleet()?, context.own_repository()?);
+    let mail = fleet.mail(&worker)?;
+    let had = JoinedSessions::of(&context.home, &repository).leave(&worker)?;
+    let text = match had {
+        true => format!("no session is worker {worker} any more"),
+        false => format!("no session was worker {worker}, and none was to be"),
+    };
+    Ok(super::answer(&workers::show(&mail)?, text))
 }
