@@ -8,6 +8,7 @@ mod edit;
 mod install;
 mod joined;
 mod log;
+mod original;
 
 use std::path::{Path, PathBuf};
 

@@ -65,22 +65,25 @@ pub struct HookPlaceArgs {
 }
 
 impl HookPlaceArgs {
-    fn settings(&self, context: &Context) -> anyhow::Result<HookSettings> {
-        let scope = match (self.shared, self.user) {
+    fn scope(&self) -> HookScope {
+        match (self.shared, self.user) {
             (_, true) => HookScope::User,
             (true, false) => HookScope::Shared,
             (false, false) => HookScope::Project,
-        };
+        }
+    }
+
+    fn settings<'c>(&self, context: &'c Context) -> anyhow::Result<HookSettings<'c>> {
+        let scope = self.scope();
         let top = match scope {
             HookScope::User => PathBuf::new(),
             HookScope::Project | HookScope::Shared => {
                 flagpost_core::Repository::top(&context.home, &context.dir)?
             }
         };
-        let home = context.home.environment().user_home.as_deref();
-        let home = home.unwrap_or(Path::new(""));
-        let codex = context.settings.codex_home.as_deref();
-        Ok(HookSettings::of(self.agent, scope, (&top, home, codex))?)
+        let place = (&*top, context.settings.codex_home.as_deref());
+        let home = &context.home;
+        Ok(HookSettings::of(home, self.agent, scope, place)?)
     }
 }
 
@@ -145,15 +148,26 @@ fn install(context: &Context, args: &InstallArgs) -> anyhow::Result<Answer> {
         let changed = HooksChanged::new(settings.client, path, false, Some(text.clone()));
         return Ok(Answer::of(&changed).exact(text));
     }
+    if args.place.scope() != HookScope::User {
+        // Elsewhere a hook says nothing.
+        context.repository_or_register()?;
+    }
     let change = settings.install(&program, guard)?;
     let said = match change {
         HookChange::Written => format!("installed the hooks of {} in {path}", settings.client),
         HookChange::Unchanged => format!("the hooks of {} are in {path} already", settings.client),
     };
-    let trust = (settings.client == Client::Codex)
+    let (client, is_new) = (settings.client, change == HookChange::Written);
+    let trust = (client == Client::Codex)
         .then(|| "open codex, type /hooks, and trust the entries".to_owned());
-    let changed = HooksChanged::new(settings.client, path, change == HookChange::Written, None);
-    Ok(Answer::of(&changed).text(said).notes(trust))
+    let speaks = is_new.then(|| {
+        format!(
+            "a session speaks for a worker if it is started with 'FLAGPOST_WORKER=W1 {client}', or after \
+             'flagpost worker join W1'"
+        )
+    });
+    let changed = HooksChanged::new(settings.client, path, is_new, None);
+    Ok(Answer::of(&changed).text(said).notes(trust).notes(speaks))
 }
 
 fn uninstall(context: &Context, args: &HookPlaceArgs) -> anyhow::Result<Answer> {

@@ -1,6 +1,10 @@
 //! A home that is missing, a file, read-only or full.
 
-use std::{fs, path::Path, process::Command};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use flagpost_testkit::sealed::World;
 use insta::assert_snapshot;
@@ -99,30 +103,28 @@ fn a_home_whose_name_is_not_utf8() {
     }
 }
 
-/// A file system mounted for one test, at the world's home.
-struct Mounted<'w>(&'w World);
+/// A file system mounted for one test.
+pub struct Mounted(PathBuf);
 
-impl<'w> Mounted<'w> {
-    fn new(world: &'w World, options: &str) -> Option<Self> {
-        fs::create_dir_all(world.home()).unwrap();
-        let mounted = mount(&["-t", "tmpfs", "-o", options, "tmpfs"], &world.home());
+impl Mounted {
+    /// One at this directory, which is made.
+    pub fn at(dir: PathBuf, options: &str) -> Option<Self> {
+        fs::create_dir_all(&dir).unwrap();
+        let mounted = mount(&["-t", "tmpfs", "-o", options, "tmpfs"], &dir);
         if !mounted {
             println!("skipped: this machine does not let root mount a tmpfs");
         }
-        mounted.then_some(Self(world))
+        mounted.then_some(Self(dir))
     }
 
-    fn remount(&self, options: &str) {
-        assert!(mount(
-            &["-o", &format!("remount,{options}")],
-            &self.0.home()
-        ));
+    pub fn remount(&self, options: &str) {
+        assert!(mount(&["-o", &format!("remount,{options}")], &self.0));
     }
 }
 
-impl Drop for Mounted<'_> {
+impl Drop for Mounted {
     fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(self.0.home()).status();
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
     }
 }
 
@@ -141,7 +143,7 @@ fn a_read_only_home() {
         return;
     }
     let world = world();
-    let Some(mounted) = Mounted::new(&world, "size=1m,mode=0700") else {
+    let Some(mounted) = Mounted::at(world.home(), "size=1m,mode=0700") else {
         return;
     };
     world.ok(["add", "a"]);
@@ -194,14 +196,14 @@ fn a_full_disk() {
     // The room ends at another step each time.
     for (size, len) in [("64k", 3_000), ("64k", 10), ("72k", 700), ("128k", 20_000)] {
         let world = world();
-        let Some(mounted) = Mounted::new(&world, &format!("size={size},mode=0700")) else {
+        let Some(mounted) = Mounted::at(world.home(), &format!("size={size},mode=0700")) else {
             return;
         };
         fill(&world, &mounted, &"x".repeat(len));
     }
 }
 
-fn fill(world: &World, mounted: &Mounted<'_>, text: &str) {
+fn fill(world: &World, mounted: &Mounted, text: &str) {
     let mut added = Vec::new();
     let failed = loop {
         let ran = world.flagpost(["add", "task", "--description", text, "--quiet"]);

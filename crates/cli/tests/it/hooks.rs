@@ -1,16 +1,13 @@
-//! Hooks from outside: what a client is answered, and what becomes of its settings.
+//! Hooks from outside: what a client is answered.
 
 use std::{
-    collections::BTreeSet,
     fs,
-    io::Write as _,
-    os::unix::fs::PermissionsExt as _,
+    io::{Read as _, Write as _},
     path::Path,
     process::Stdio,
-    time::{Duration, Instant},
 };
 
-use flagpost_testkit::sealed::World;
+use flagpost_testkit::{race::until, sealed::World};
 use serde_json::{Value, json};
 
 use crate::{locks::hold, world, world_without_repository};
@@ -142,9 +139,15 @@ fn whatever_goes_wrong_a_hook_ends_with_0_and_says_nothing() {
             "{ran}"
         );
     }
-    let huge = vec![b'x'; 100 << 20];
-    let ran = world.feed(["hook", "pre-tool", "--agent", "claude"], &huge);
-    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
+    let mut garbage: Vec<u8> = (0..100_u32 << 20).map(|n| (n % 251) as u8).collect();
+    for begins in ["\u{0}", "{", "[[[[", "{\"cwd\": \""] {
+        garbage[..begins.len()].copy_from_slice(begins.as_bytes());
+        let ran = world.feed(["hook", "pre-tool", "--agent", "claude"], &garbage);
+        assert_eq!(
+            (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+            (0, "", "")
+        );
+    }
     // A word that it does not know would be an answer that forbids, were it told by the exit code.
     let ran = world.flagpost(["hook", "nonsense", "--agent", "claude"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{ran}");
@@ -160,24 +163,74 @@ fn whatever_goes_wrong_a_hook_ends_with_0_and_says_nothing() {
 }
 
 #[test]
-fn a_client_that_sends_nothing_and_closes_nothing_is_kept_waiting_two_seconds() {
+fn a_client_that_sends_nothing_and_closes_nothing_is_not_waited_for() {
     let world = with_a_brief();
     let mut hook = world.command();
     hook.args(["hook", "stop", "--agent", "claude"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped());
-    let begun = Instant::now();
     let mut hook = hook.spawn().unwrap();
     let mut stdin = hook.stdin.take().unwrap();
     stdin.write_all(b"{").unwrap();
-    let status = hook.wait().unwrap();
+    let mut ended = None;
+    until("the hook to end", || {
+        ended = hook.try_wait().unwrap();
+        ended.is_some()
+    });
+    // It ended before its stdin did.
     drop(stdin);
-    assert_eq!(status.code(), Some(0));
-    assert!(begun.elapsed() < Duration::from_secs(30));
+    assert_eq!(ended.and_then(|it| it.code()), Some(0));
+    let mut said = String::new();
+    hook.stdout.unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!(said, "");
 }
 
 #[test]
-fn a_lock_that_somebody_holds_keeps_a_client_waiting_two_seconds() {
+fn an_event_with_pictures_in_it_is_read_like_any_other() {
+    let world = with_a_brief();
+    let picture = "A".repeat(5 << 20);
+    let calls = json!([{"tool_name": "Read", "tool_response": picture}]);
+    let sent = json!({"tool_calls": calls, "cwd": world.repository()});
+    let told = asked(&world, "batch", "claude", &sent);
+    assert!(text(&told).contains("Rebase on main first"), "{told}");
+}
+
+#[test]
+fn a_home_that_is_gone_or_elsewhere_keeps_hooks_silent_and_is_not_made() {
+    let mut world = with_a_brief();
+    let sent = json!({"cwd": world.repository(), "session_id": "s-1"});
+    let silent = |world: &World, home: &Path| {
+        for event in [
+            "session-start",
+            "prompt",
+            "pre-tool",
+            "batch",
+            "stop",
+            "session-end",
+        ] {
+            assert_eq!(asked(world, event, "claude", &sent), Value::Null, "{event}");
+        }
+        assert!(!home.exists(), "{}", home.display());
+    };
+    let (home, moved) = (world.home(), world.outside().join("moved"));
+    fs::rename(&home, &moved).unwrap();
+    silent(&world, &home);
+    let nowhere = world.outside().join("no/such/home");
+    world.set("FLAGPOST_HOME", &nowhere);
+    silent(&world, &nowhere);
+    // Where it went, it goes on.
+    world.set("FLAGPOST_HOME", &moved);
+    assert!(text(&asked(&world, "stop", "claude", &sent)).contains("worker ack 1"));
+    // A file in its place is no home either.
+    let file = world.outside().join("file");
+    fs::write(&file, "mine").unwrap();
+    world.set("FLAGPOST_HOME", &file);
+    assert_eq!(asked(&world, "stop", "claude", &sent), Value::Null);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+}
+
+#[test]
+fn a_lock_that_somebody_holds_is_not_waited_for() {
     let mut world = with_a_brief();
     world.ok(["add", "Write the parser"]);
     let (_, claimed) = world.json(["claim", "1"]);
@@ -192,184 +245,9 @@ fn a_lock_that_somebody_holds_keeps_a_client_waiting_two_seconds() {
         world.set(name, value);
     }
     let held = hold(&world, "");
-    let begun = Instant::now();
     assert_eq!(asked(&world, "batch", "claude", &json!({})), Value::Null);
-    assert!(begun.elapsed() < Duration::from_secs(30));
+    // It ended before the lock was let go.
     drop(held);
     let told = asked(&world, "batch", "claude", &json!({}));
     assert!(text(&told).contains("Rebase on main first"), "{told}");
-}
-
-const THEIRS: &str = "{\n  // mine\n  \"model\": \"opus\",\n  \"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"say done\"}]}]}\n}\n";
-
-#[test]
-fn settings_full_of_others_hooks_are_left_as_they_were_found() {
-    let world = world();
-    world.ok(["init", "--yes"]);
-    let file = world.repository().join(".claude/settings.local.json");
-    fs::create_dir_all(file.parent().unwrap()).unwrap();
-    fs::write(&file, THEIRS).unwrap();
-    let install = ["hooks", "install", "--agent", "claude", "--deny-reserved"];
-    world.ok(install);
-    let installed = fs::read_to_string(&file).unwrap();
-    assert!(
-        installed.contains("// mine") && installed.contains("say done"),
-        "{installed}"
-    );
-    let (code, again) = world.json(install);
-    assert_eq!((code, &again["changed"]), (0, &json!(false)));
-    assert_eq!(fs::read_to_string(&file).unwrap(), installed);
-    let (_, status) = world.json(["hooks", "status", "--agent", "claude"]);
-    let states = status["hooks"].as_array().unwrap();
-    assert!(
-        states.iter().all(|it| it["state"] == "installed"),
-        "{status}"
-    );
-    world.ok(["hooks", "uninstall", "--agent", "claude"]);
-    assert_eq!(fs::read_to_string(&file).unwrap(), THEIRS);
-    // What somebody else changed meanwhile stays changed.
-    world.ok(install);
-    let changed = fs::read_to_string(&file).unwrap().replace("opus", "sonnet");
-    fs::write(&file, changed).unwrap();
-    world.ok(["hooks", "uninstall", "--agent", "claude"]);
-    let left = fs::read_to_string(&file).unwrap();
-    assert!(
-        left.contains("sonnet") && left.contains("say done") && !left.contains("flagpost"),
-        "{left}"
-    );
-    let beside = fs::read_dir(file.parent().unwrap()).unwrap().count();
-    assert_eq!(beside, 1, "nothing is left beside it");
-}
-
-#[test]
-fn the_copy_of_settings_that_may_hold_a_key_is_the_users_alone() {
-    let world = world();
-    world.ok(["init", "--yes"]);
-    let dir = world.repository().join(".claude");
-    fs::create_dir_all(&dir).unwrap();
-    fs::write(dir.join("settings.local.json"), THEIRS).unwrap();
-    world.ok(["hooks", "install", "--agent", "claude"]);
-    let copy = dir.join("settings.local.json.flagpost-backup");
-    let mode = fs::metadata(copy).unwrap().permissions().mode();
-    assert_eq!(mode & 0o777, 0o600);
-}
-
-/// How each hook of a client stands, once.
-fn states(world: &World, client: &str) -> BTreeSet<String> {
-    let (_, status) = world.json(["hooks", "status", "--agent", client]);
-    let hooks = status["hooks"].as_array().unwrap().iter();
-    hooks
-        .map(|it| it["state"].as_str().unwrap().to_owned())
-        .collect()
-}
-
-fn set_of(words: &[&str]) -> BTreeSet<String> {
-    words.iter().map(|it| (*it).to_owned()).collect()
-}
-
-#[test]
-fn status_tells_why_an_installed_hook_is_not_called() {
-    let mut world = world();
-    world.ok(["init", "--yes"]);
-    let own = Path::new(env!("CARGO_BIN_EXE_flagpost")).parent().unwrap();
-    world.set("PATH", own);
-    world.ok(["hooks", "install", "--agent", "claude", "--deny-reserved"]);
-    assert_eq!(states(&world, "claude"), set_of(&["installed"]));
-    let file = world.repository().join(".claude/settings.local.json");
-    let text = fs::read_to_string(&file).unwrap();
-    fs::write(&file, text.replacen('{', "{\"disableAllHooks\": true,", 1)).unwrap();
-    assert_eq!(states(&world, "claude"), set_of(&["disabled"]));
-    let other = world.outside().join("other");
-    fs::create_dir(&other).unwrap();
-    fs::write(other.join("flagpost"), "").unwrap();
-    world.set("PATH", std::env::join_paths([&*other, own]).unwrap());
-    assert_eq!(states(&world, "claude"), set_of(&["shadowed"]));
-    world.set("PATH", "/nowhere");
-    assert_eq!(states(&world, "claude"), set_of(&["stale"]));
-}
-
-#[test]
-fn codex_trusts_a_hook_once_its_user_said_so() {
-    let world = world();
-    world.ok(["init", "--yes"]);
-    world.ok(["hooks", "install", "--agent", "codex", "--deny-reserved"]);
-    assert_eq!(states(&world, "codex"), set_of(&["untrusted"]));
-    let hooks = world.repository().join(".codex/hooks.json");
-    let hooks = hooks.canonicalize().unwrap().display().to_string();
-    let own = world.outside().join("home/.codex");
-    fs::create_dir_all(&own).unwrap();
-    let trust = |event: &str| {
-        format!("[hooks.state.\"{hooks}:{event}:0:0\"]\ntrusted_hash = \"sha256:00\"\n")
-    };
-    let some = [trust("stop"), trust("pre_tool_use")].concat();
-    fs::write(own.join("config.toml"), some).unwrap();
-    assert_eq!(states(&world, "codex"), set_of(&["installed", "untrusted"]));
-    let events = [
-        "session_start",
-        "user_prompt_submit",
-        "pre_tool_use",
-        "post_tool_use",
-        "stop",
-        "session_end",
-    ];
-    fs::write(own.join("config.toml"), events.map(trust).concat()).unwrap();
-    assert_eq!(states(&world, "codex"), set_of(&["installed"]));
-}
-
-#[test]
-fn a_file_that_was_not_there_is_gone_again() {
-    let world = world();
-    world.ok(["init", "--yes"]);
-    for (client, file) in [
-        ("claude", ".claude/settings.local.json"),
-        ("codex", ".codex/hooks.json"),
-        ("gemini", ".gemini/settings.json"),
-        ("cursor", ".cursor/hooks.json"),
-        ("opencode", ".opencode/plugin/flagpost.js"),
-    ] {
-        world.ok(["hooks", "install", "--agent", client]);
-        assert!(world.repository().join(file).is_file(), "{file}");
-        world.ok(["hooks", "uninstall", "--agent", client]);
-        assert!(!world.repository().join(file).exists(), "{file}");
-        let (code, again) = world.json(["hooks", "uninstall", "--agent", client]);
-        assert_eq!((code, &again["changed"]), (0, &json!(false)), "{client}");
-    }
-}
-
-#[test]
-fn settings_that_cannot_be_changed_are_refused_and_stay() {
-    let world = world();
-    world.ok(["init", "--yes"]);
-    let file = world.repository().join(".claude/settings.local.json");
-    fs::create_dir_all(file.parent().unwrap()).unwrap();
-    for bad in ["{", "[]", "{\"hooks\": []}", "not json"] {
-        fs::write(&file, bad).unwrap();
-        let ran = world.flagpost(["hooks", "install", "--agent", "claude"]);
-        assert_eq!(ran.code, 6, "{ran}");
-        assert!(
-            ran.stderr.contains("settings.local.json") && ran.stderr.contains("left as it is"),
-            "{ran}"
-        );
-        assert_eq!(fs::read_to_string(&file).unwrap(), bad);
-    }
-    assert_eq!(
-        world
-            .flagpost(["hooks", "install", "--agent", "aider"])
-            .code,
-        6
-    );
-    assert_eq!(world.flagpost(["hooks", "install"]).code, 2);
-    // A link stays one.
-    let real = world.outside().join("dotfiles.json");
-    fs::write(&real, "{}\n").unwrap();
-    fs::remove_file(&file).unwrap();
-    std::os::unix::fs::symlink(&real, &file).unwrap();
-    world.ok(["hooks", "install", "--agent", "claude"]);
-    assert!(fs::symlink_metadata(&file).unwrap().is_symlink());
-    assert!(fs::read_to_string(&real).unwrap().contains("flagpost"));
-    world.ok(["hooks", "uninstall", "--agent", "claude"]);
-    assert_eq!(fs::read_to_string(&real).unwrap(), "{}\n");
-    let printed = world.ok(["hooks", "install", "--agent", "claude", "--print"]);
-    assert!(printed.contains("PostToolBatch"), "{printed}");
-    assert_eq!(fs::read_to_string(&real).unwrap(), "{}\n");
 }

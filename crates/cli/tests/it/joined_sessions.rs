@@ -17,7 +17,11 @@ fn of_session(world: &World, event: &str, session: &str) -> Value {
 
 /// The same for an event with a reason.
 fn because(world: &World, event: &str, session: &str, why: &str) -> Value {
-    let said = if event == "session-end" { "reason" } else { "source" };
+    let said = if event == "session-end" {
+        "reason"
+    } else {
+        "source"
+    };
     let sent = json!({"cwd": world.repository(), "session_id": session, said: why});
     asked(world, event, "claude", &sent)
 }
@@ -141,7 +145,10 @@ fn the_session_that_follows_a_cleared_one_in_its_client_has_its_worker() {
     assert!(is_worker(&next, "W7"), "{next}");
     // What is compacted goes on, and is no session that starts.
     said(&world, "worker join W9");
-    assert_eq!(because(&world, "session-start", "s-5", "compact"), Value::Null);
+    assert_eq!(
+        because(&world, "session-start", "s-5", "compact"),
+        Value::Null
+    );
     let same = because(&world, "session-start", "s-4", "compact");
     assert!(is_worker(&same, "W7"), "{same}");
 }

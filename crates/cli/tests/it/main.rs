@@ -52,6 +52,7 @@ mod golden;
 mod hand_made_lists;
 mod help;
 mod history;
+mod hook_settings;
 mod hooks;
 mod index;
 mod init_files;

@@ -30,6 +30,9 @@ pub struct HookEntry {
 /// What is wrong with a settings file, in words.
 type Edited<T> = Result<T, String>;
 
+/// Some editors begin a file with it; it stays, and is no part of what they wrote.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// Where the lists of hooks are.
 const HOOKS: &str = "hooks";
 
@@ -89,7 +92,7 @@ pub(super) fn with(text: &str, client: Client, program: &str, guard: HookGuard) 
             list.append(input(group));
         }
     }
-    Ok(ended(root.to_string(), text))
+    Ok(ended(marked_as(text, &root), text))
 }
 
 /// The text without entries of ours, and without what only they needed.
@@ -106,7 +109,14 @@ pub(super) fn without(text: &str) -> Edited<String> {
             hooks.remove();
         }
     }
-    Ok(root.to_string())
+    Ok(marked_as(text, &root))
+}
+
+/// The changed text, with a mark where there was one.
+fn marked_as(text: &str, root: &CstRootNode) -> String {
+    let mark = text.starts_with(BYTE_ORDER_MARK);
+    let mark = mark.then_some(BYTE_ORDER_MARK);
+    mark.into_iter().chain(root.to_string().chars()).collect()
 }
 
 /// Takes our entries out of all lists, but the groups that are to stay, and lists that are empty by that.
@@ -167,6 +177,7 @@ fn parse(text: &str) -> Edited<CstRootNode> {
         allow_extended_string_escapes: false,
         ..ParseOptions::default()
     };
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     CstRootNode::parse(text, &options).map_err(|error| format!("it is no JSON: {error}"))
 }
 
@@ -223,6 +234,7 @@ mod tests {
             "{\"a\":1}",
             "{\n\t\"a\": [1,\n\t2]\n}",
             "{\"hooks\":{\"Stop\":[]},\"b\":2}",
+            "\u{feff}{\r\n  \"a\": 1\r\n}\r\n",
         ] {
             let ours = installed(theirs);
             let lines = theirs.lines().filter(|it| it.trim().len() > 3);
@@ -232,6 +244,8 @@ mod tests {
                 assert!(ours.contains(kept), "{line} is not in\n{ours}");
             }
             assert_eq!(installed(&ours), ours, "a second time changes nothing");
+            let marks = |it: &str| it.matches(BYTE_ORDER_MARK).count();
+            assert_eq!(marks(&ours), marks(theirs), "{ours}");
             let left = parse(&without(&ours).unwrap()).unwrap().to_serde_value();
             let mut before = parse(theirs).unwrap().to_serde_value().unwrap();
             // Lists that were empty before are not kept apart from those that became so.

@@ -12,10 +12,13 @@ use flagpost_model::{
     names::names,
 };
 
-use super::edit::{self, HookEntry};
+use super::{
+    edit::{self, HookEntry},
+    original::OriginalSettings,
+};
 use crate::{
     error::{Error, Result},
-    files,
+    home::Home,
 };
 
 names! {
@@ -30,15 +33,13 @@ names! {
     }
 }
 
-/// What is written beside a client's settings before they are changed.
-const BACKUP: &str = ".flagpost-backup";
-
 /// opencode has a plugin in place of settings.
 const PLUGIN: &str = include_str!("../../../../contrib/opencode/flagpost.js");
 
 /// The settings of a client.
 #[derive(Debug)]
-pub struct HookSettings {
+pub struct HookSettings<'h> {
+    home: &'h Home,
     /// Whose.
     pub client: Client,
     /// Their file.
@@ -54,16 +55,18 @@ pub enum HookChange {
     Unchanged,
 }
 
-impl HookSettings {
+impl<'h> HookSettings<'h> {
     /// Those of a client, in the repository with this top or in the user's home; `codex_home` is where
     /// Codex keeps its own, where the environment says.
     pub fn of(
+        home: &'h Home,
         client: Client,
         scope: HookScope,
-        (top, home, codex_home): (&Path, &Path, Option<&Path>),
+        (top, codex_home): (&Path, Option<&Path>),
     ) -> Result<Self> {
+        let users = home.environment().user_home.as_deref();
         let dir = match scope {
-            HookScope::User => home,
+            HookScope::User => users.unwrap_or(Path::new("")),
             HookScope::Project | HookScope::Shared => top,
         };
         let path = match (client, scope) {
@@ -87,11 +90,11 @@ impl HookSettings {
                 });
             }
         };
-        // A link leads to the file that is changed.
-        let is_link = std::fs::symlink_metadata(&path).is_ok_and(|it| it.is_symlink());
-        let real = is_link.then(|| path.canonicalize().ok()).flatten();
-        let path = real.unwrap_or(path);
-        Ok(Self { client, path })
+        Ok(Self {
+            home,
+            client,
+            path: followed(path)?,
+        })
     }
 
     /// The file with our entries, as it would be written.
@@ -103,25 +106,25 @@ impl HookSettings {
         }
     }
 
-    /// Puts our entries in. What was there is kept beside it until they are taken out.
+    /// Puts our entries in. What was there is kept in the home until they are taken out.
     pub fn install(&self, program: &str, guard: HookGuard) -> Result<HookChange> {
         let before = self.text()?;
         let after = self.with(program, guard)?;
         if before.as_deref() == Some(after.as_str()) {
             return Ok(HookChange::Unchanged);
         }
-        if self.client == Client::Opencode && before.is_some_and(|it| !is_plugin(&it)) {
-            return Err(self.refused("it is none of Flagpost's"));
+        match (self.client, &before) {
+            (Client::Opencode, Some(it)) if !is_plugin(it) => {
+                return Err(self.refused("it is none of Flagpost's"));
+            }
+            (Client::Opencode, _) => {}
+            _ => {
+                self.must_be_writable()?;
+                let before = (before.as_deref(), !self.entries()?.is_empty());
+                OriginalSettings::keep(self.home, &self.path, before, &after)?;
+            }
         }
-        if let Some(before) = self.text()?
-            && self.entries()?.is_empty()
-            && self.client != Client::Opencode
-        {
-            // Settings may hold a key, so their copy is the user's alone.
-            fsx::replace(&RealFs, &self.backup(), before.as_bytes())?;
-        }
-        self.write(&after)?;
-        Ok(HookChange::Written)
+        self.write(before.as_deref(), &after)
     }
 
     /// Takes our entries out. Where nobody else changed the file it is as it was before, to the byte.
@@ -138,28 +141,17 @@ impl HookSettings {
         if self.entries()?.is_empty() {
             return Ok(HookChange::Unchanged);
         }
-        let mut left = edit::without(&text).map_err(|why| self.refused(&why))?;
-        let backup = fsx::read(&RealFs, &self.backup())?;
-        let backup = backup.and_then(|it| String::from_utf8(it).ok());
-        let was_ours = backup.is_none();
-        if let Some(backup) = backup
-            && let Ok(again) = edit::without(&installed_again(self, &backup, &text))
-            && again == left
-        {
-            left = backup;
-        }
-        let is_empty = matches!(
-            left.split_whitespace().collect::<String>().as_str(),
-            "" | "{}"
-        ) || self.client == Client::Cursor
-            && left.split_whitespace().collect::<String>() == "{\"version\":1}";
-        if was_ours && is_empty {
-            return self.remove();
-        }
-        self.write(&left)?;
-        if !was_ours {
-            fsx::remove(&RealFs, &self.backup())?;
-        }
+        self.must_be_writable()?;
+        let before = OriginalSettings::of(self.home, &self.path, &text)?;
+        match before.map(OriginalSettings::text) {
+            Some(Some(before)) => self.write(Some(&text), &before)?,
+            Some(None) => self.remove()?,
+            None => {
+                let left = edit::without(&text).map_err(|why| self.refused(&why))?;
+                self.write(Some(&text), &left)?
+            }
+        };
+        OriginalSettings::forget(self.home, &self.path)?;
         Ok(HookChange::Written)
     }
 
@@ -218,22 +210,27 @@ impl HookSettings {
         text.map(Some).map_err(|_| self.refused("it is no UTF-8"))
     }
 
-    fn write(&self, text: &str) -> Result<()> {
+    /// Refuses a file that its owner closed to changes: its directory would let us replace it.
+    fn must_be_writable(&self) -> Result<()> {
+        match fsx::stat(&RealFs, &self.path)? {
+            Some(stat) if stat.mode & 0o222 == 0 => Err(self.refused("it is read-only")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes the file; one that somebody else changed since it was read is refused.
+    fn write(&self, before: Option<&str>, text: &str) -> Result<HookChange> {
         if let Some(dir) = self.path.parent() {
             fsx::make_dirs(&RealFs, dir)?;
         }
-        files::write(&self.path, text.as_bytes(), true)
+        let before = before.map(str::as_bytes);
+        fsx::rewrite(&RealFs, &self.path, before, text.as_bytes())?;
+        Ok(HookChange::Written)
     }
 
     fn remove(&self) -> Result<HookChange> {
         fsx::remove(&RealFs, &self.path)?;
         Ok(HookChange::Written)
-    }
-
-    fn backup(&self) -> PathBuf {
-        let mut name = self.path.clone().into_os_string();
-        name.push(BACKUP);
-        name.into()
     }
 
     fn refused(&self, why: &str) -> Error {
@@ -244,18 +241,18 @@ impl HookSettings {
     }
 }
 
-/// What an earlier file would be now, had nobody else changed it: with the entries that stand in `now`.
-fn installed_again(settings: &HookSettings, before: &str, now: &str) -> String {
-    let entries = edit::entries(now).unwrap_or_default();
-    let program = entries
-        .first()
-        .and_then(|it| it.command.split(" hook ").next());
-    let has_guard = entries.iter().any(|it| it.event == HookEvent::PreTool);
-    let guard = match has_guard {
-        true => HookGuard::DenyReserved,
-        false => HookGuard::TellOnly,
+/// The file that is changed: where a link leads to.
+fn followed(path: PathBuf) -> Result<PathBuf> {
+    let Ok(target) = std::fs::read_link(&path) else {
+        return Ok(path);
     };
-    edit::with(before, settings.client, program.unwrap_or_default(), guard).unwrap_or_default()
+    path.canonicalize().map_err(|error| Error::Invalid {
+        what: path.display().to_string(),
+        reason: format!(
+            "it is a link to {}, which cannot be followed ({error}); it was left as it is",
+            target.display()
+        ),
+    })
 }
 
 /// An event as Codex writes it in the name of a hook: `pre_tool_use`.

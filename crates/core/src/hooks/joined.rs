@@ -97,8 +97,7 @@ impl Joined {
             (Some(own), _, _) => Some(own.clone()),
             (None, Turnover::Clear, [worker]) => Some(worker.clone()),
             (None, Turnover::Clear | Turnover::Other, _) => {
-                self.next
-                    .retain(|it| now.duration_since(it.since) <= WAITS);
+                self.next.retain(|it| now.duration_since(it.since) <= WAITS);
                 self.next.first().map(|it| it.worker.clone())
             }
             (None, Turnover::Compact, _) => None,
