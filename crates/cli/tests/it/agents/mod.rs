@@ -4,11 +4,13 @@
 //! Owns the matrix: what each of them does, and what must come of it. One that is not installed is said
 //! to be skipped.
 
+mod person;
 mod stage;
 
 mod endings;
 mod fleet;
 mod hooks;
+mod installed;
 mod joining;
 mod killed;
 mod limits;
