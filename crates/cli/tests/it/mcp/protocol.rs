@@ -1,6 +1,7 @@
 //! Handshakes, the list of tools, and clients that break the protocol.
 
 use std::{
+    fs,
     io::Write,
     time::{Duration, Instant},
 };
@@ -136,6 +137,39 @@ fn garbage_and_a_line_too_long_harm_nobody() {
     let task = &answer.unwrap()["result"]["structuredContent"];
     assert_eq!(task["subject"], "Write the parser");
     assert_eq!(task["notes"], json!([]), "a line that was cut did nothing");
+}
+
+#[test]
+fn a_hundred_megabytes_harm_nobody_and_are_not_kept() {
+    let world = fleet(&["Write the parser"]);
+    let mut garbage: Vec<u8> = (0..100_u32 << 20).map(|n| (n % 251) as u8).collect();
+    let mut client = McpClient::of(&world, "W1");
+    let fed = |client: &mut McpClient, garbage: &[u8]| {
+        client.stdin.as_mut().unwrap().write_all(garbage).unwrap();
+        client.say("");
+        let ask = json!({"jsonrpc": "2.0", "id": 77, "method": "tools/call",
+            "params": {"name": "task", "arguments": {"task": 1}}});
+        client.say(&ask.to_string());
+        let answer = std::iter::repeat_with(|| client.heard()).find(|it| it["id"] == 77);
+        let task = &answer.unwrap()["result"]["structuredContent"];
+        assert_eq!(task["subject"], "Write the parser");
+    };
+    // With a line end now and then, and without any.
+    fed(&mut client, &garbage);
+    garbage.fill(b'x');
+    fed(&mut client, &garbage);
+    let status = fs::read_to_string(format!("/proc/{}/status", client.child.id())).unwrap();
+    let peak = status.lines().find_map(|it| it.strip_prefix("VmHWM:"));
+    let peak: u64 = peak
+        .unwrap()
+        .trim()
+        .trim_end_matches(" kB")
+        .parse()
+        .unwrap();
+    assert!(peak < 60 << 10, "{peak} KiB");
+    // Its client dies in the middle of a line.
+    client.stdin.as_mut().unwrap().write_all(&garbage).unwrap();
+    assert!(client.close().0.success());
 }
 
 #[test]
