@@ -29,6 +29,8 @@ pub struct Context {
     pub globals: Globals,
     /// Where we stand.
     pub dir: PathBuf,
+    /// The worker is known by the session that it joined the fleet with, not by its name.
+    pub is_joined: bool,
     repository: OnceCell<Repository>,
 }
 
@@ -37,13 +39,15 @@ impl Context {
     pub fn open(globals: Globals) -> anyhow::Result<Self> {
         let (home, mut settings) = Home::from_environment()?;
         let dir = std::env::current_dir().context("the current directory is gone")?;
-        if let (None, Some(session)) = (&settings.worker, &settings.client_session) {
+        let is_named = settings.worker.is_some();
+        if let (false, Some(session)) = (is_named, &settings.client_session) {
             settings.worker = joined(&home, &dir, session)?;
         }
         let speaker = settings.speaker(globals.actor.as_deref())?;
         let home = home.acting(speaker);
         Ok(Self {
             home,
+            is_joined: !is_named && settings.worker.is_some(),
             settings,
             globals,
             dir,

@@ -5,7 +5,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     path::PathBuf,
     sync::Arc,
 };
@@ -86,6 +86,8 @@ pub struct Settings {
     pub client_session: Option<String>,
     /// `CLAUDE_PID`: the process of that client, where it says so.
     pub client_process: Option<u32>,
+    /// The client that started us is Codex' shared server, by the programs that it adds to `PATH`.
+    pub codex_daemon: bool,
     /// The variables that would tie an agent to the agent it was started from.
     pub parent_agent: Vec<OsString>,
     /// The names of all variables that are set. Their values are nobody's business.
@@ -151,8 +153,13 @@ impl Home {
                 ),
             })?),
         };
+        let path = var_os("PATH");
+        let codex_daemon = path.as_deref().is_some_and(is_of_codex_daemon);
+        let thread = var("CODEX_THREAD_ID");
+        // Its environment is that of the session which started it, and no other one's.
+        let is_of_another = codex_daemon && thread.is_some();
         let settings = Settings {
-            worker: given("FLAGPOST_WORKER"),
+            worker: given("FLAGPOST_WORKER").filter(|_| !is_of_another),
             list: var("FLAGPOST_LIST"),
             task: var("FLAGPOST_TASK"),
             token: var("FLAGPOST_TOKEN"),
@@ -160,7 +167,7 @@ impl Home {
             report: var_os("FLAGPOST_REPORT").map(PathBuf::from),
             codex_home: var_os("CODEX_HOME").map(PathBuf::from),
             coordination: var_os("COORDINATION_DIR").map(PathBuf::from),
-            path: var_os("PATH"),
+            path,
             no_color: var("NO_COLOR").is_some(),
             terminal: TerminalNames {
                 term: var("TERM"),
@@ -173,8 +180,9 @@ impl Home {
             columns: var("COLUMNS").and_then(|text| text.parse().ok()),
             editor: var("VISUAL").or_else(|| var("EDITOR")),
             opencode_config: var("OPENCODE_CONFIG_CONTENT"),
-            client_session: var("CLAUDE_CODE_SESSION_ID").or_else(|| var("CODEX_THREAD_ID")),
+            client_session: var("CLAUDE_CODE_SESSION_ID").or(thread),
             client_process: var("CLAUDE_PID").and_then(|text| text.parse().ok()),
+            codex_daemon,
             parent_agent: parent_agent(),
             variables: variables(),
             client_dirs: client_dirs(),
@@ -352,6 +360,13 @@ impl Settings {
 /// What is not UTF-8 must not count as absent: somebody meant something by it.
 fn var(name: &str) -> Option<String> {
     Some(var_os(name)?.to_string_lossy().into_owned())
+}
+
+/// Codex puts its own programs before others: of several that are around us, the innermost is first.
+fn is_of_codex_daemon(path: &OsStr) -> bool {
+    let mut dirs = std::env::split_paths(path);
+    let own = dirs.find(|it| it.ends_with("codex-path"));
+    own.is_some_and(|it| it.iter().any(|part| part == "app-server-daemon"))
 }
 
 /// The first of these that is set says what the locale is.

@@ -19,7 +19,7 @@ use flagpost_core::{
 use flagpost_model::{
     WorkerId,
     client::Client,
-    hook::{HookEvent, HookInput},
+    hook::{HookEvent, HookInput, Turnover},
 };
 
 use super::query::named;
@@ -73,7 +73,7 @@ fn answer(globals: Globals, event: HookEvent, client: Client) -> Option<String> 
         Some(dir) => there(&context, dir).or(here)?,
         None => here?,
     };
-    let worker = speaks_for(&context, &repository, event, &input)?;
+    let worker = speaks_for(&context, &repository, (event, client), &input)?;
     let caller = HookCaller {
         home: &context.home,
         repository,
@@ -98,21 +98,24 @@ fn answer(globals: Globals, event: HookEvent, client: Client) -> Option<String> 
 fn speaks_for(
     context: &Context,
     repository: &Repository,
-    event: HookEvent,
+    (event, client): (HookEvent, Client),
     input: &HookInput,
 ) -> Option<WorkerId> {
-    if let Some(worker) = &context.settings.worker {
+    // Interactive sessions of Codex share a server: its environment says who the first of them is.
+    let is_of_another = client == Client::Codex && context.settings.codex_daemon;
+    let named = context.settings.worker.as_deref();
+    if let Some(worker) = named.filter(|_| !is_of_another && !context.is_joined) {
         return worker.parse().ok();
     }
     let sessions = JoinedSessions::of(&context.home, repository);
     let session = input.session.as_deref()?;
     // A client that does not say which process it is has started us, by a shell that made way.
-    let client = context.settings.client_process;
-    let client = client.unwrap_or_else(std::os::unix::process::parent_id);
-    let worker = match event {
-        HookEvent::SessionStart => sessions.started(session, input.turnover, client),
-        HookEvent::SessionEnd => sessions.ended(session, input.turnover),
-        _ => sessions.heard(session, client),
+    let process = context.settings.client_process;
+    let process = process.unwrap_or_else(std::os::unix::process::parent_id);
+    let worker = match (event, input.turnover) {
+        (HookEvent::SessionStart, turnover) => sessions.started(session, turnover, process),
+        (HookEvent::SessionEnd, Turnover::Clear) => sessions.cleared(session, process),
+        _ => sessions.worker(session),
     };
     worker.ok()?
 }

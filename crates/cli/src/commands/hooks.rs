@@ -152,6 +152,8 @@ fn install(context: &Context, args: &InstallArgs) -> anyhow::Result<Answer> {
         // Elsewhere a hook says nothing.
         context.repository_or_register()?;
     }
+    let had_guard = settings.entries()?;
+    let had_guard = had_guard.iter().any(|it| it.event == HookEvent::PreTool);
     let change = settings.install(&program, guard)?;
     let said = match change {
         HookChange::Written => format!("installed the hooks of {} in {path}", settings.client),
@@ -160,14 +162,28 @@ fn install(context: &Context, args: &InstallArgs) -> anyhow::Result<Answer> {
     let (client, is_new) = (settings.client, change == HookChange::Written);
     let trust = (client == Client::Codex)
         .then(|| "open codex, type /hooks, and trust the entries".to_owned());
+    // The environment of Codex' shared server is that of the session which started it.
+    let alone = match client {
+        Client::Codex => " --no-daemon",
+        _ => "",
+    };
     let speaks = is_new.then(|| {
         format!(
-            "a session speaks for a worker if it is started with 'FLAGPOST_WORKER=W1 {client}', or after \
-             'flagpost worker join W1'"
+            "a session speaks for a worker if it is started with 'FLAGPOST_WORKER=W1 {client}{alone}', \
+             or after 'flagpost worker join W1'"
         )
     });
+    let is_freed = had_guard && !args.deny_reserved;
+    let freed = is_freed.then(|| {
+        "edits of files that others reserved are refused no more: that takes --deny-reserved"
+            .to_owned()
+    });
     let changed = HooksChanged::new(settings.client, path, is_new, None);
-    Ok(Answer::of(&changed).text(said).notes(trust).notes(speaks))
+    Ok(Answer::of(&changed)
+        .text(said)
+        .notes(freed)
+        .notes(trust)
+        .notes(speaks))
 }
 
 fn uninstall(context: &Context, args: &HookPlaceArgs) -> anyhow::Result<Answer> {

@@ -170,7 +170,10 @@ fn of_workers(context: &Context, verb: &WorkerCommand) -> anyhow::Result<Op> {
             None => Op::WorkerJoin,
             Some(agent) => Op::adding(&named(&args.worker)?, Some(agent)),
         },
-        WorkerCommand::Leave(args) => Op::removing(&named(&args.worker)?, agent.as_ref()),
+        WorkerCommand::Leave(args) => match &args.worker {
+            None => Op::WorkerLeave,
+            Some(worker) => Op::removing(&named(worker)?, agent.as_ref()),
+        },
         WorkerCommand::Rm(args) => Op::removing(&named(&args.worker)?, agent.as_ref()),
         WorkerCommand::List(_) => Op::WorkerList,
         WorkerCommand::Show(_) => Op::WorkerShow,

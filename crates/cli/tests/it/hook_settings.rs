@@ -371,6 +371,13 @@ fn hooks_are_installed_where_they_are_heard() {
         "{ran}"
     );
     world.ok(["worker", "add", "W1"]);
+    let ran = world.flagpost(["hooks", "install", "--agent", "codex"]);
+    assert!(ran.stderr.contains("codex --no-daemon"), "{ran}");
+    // A guard that goes is told of.
+    let install = ["hooks", "install", "--agent", "claude"];
+    let freed = |args: &[&str]| world.flagpost(args).stderr.contains("refused no more");
+    assert!(!freed(&[&install[..], &["--deny-reserved"]].concat()));
+    assert!(freed(&install) && !freed(&install));
     // Where there is none, a hook would say nothing for ever.
     let nowhere = world_without_repository();
     for place in ["--project", "--shared"] {

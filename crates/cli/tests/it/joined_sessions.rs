@@ -59,7 +59,7 @@ fn a_session_that_joins_speaks_for_its_worker_until_it_leaves() {
     of_session(&world, "session-end", "s-1");
     let resumed = because(&world, "session-start", "s-1", "resume");
     assert!(is_worker(&resumed, "W1"), "{resumed}");
-    said(&world, "worker leave W1");
+    said(&world, "worker leave");
     assert_eq!(of_session(&world, "session-start", "s-1"), Value::Null);
 }
 
@@ -131,14 +131,15 @@ fn the_session_that_follows_a_cleared_one_in_its_client_has_its_worker() {
     assert!(is_worker(&of_session(&world, "session-start", "s-2"), "W7"));
     assert_eq!(because(&world, "session-end", "s-2", "clear"), Value::Null);
     world.set("CLAUDE_PID", "4711");
+    // Claude Code tells its hooks the session by a variable too.
+    world.set("CLAUDE_CODE_SESSION_ID", "s-1");
     assert_eq!(because(&world, "session-end", "s-1", "clear"), Value::Null);
+    world.unset("CLAUDE_CODE_SESSION_ID");
     let (_, shown) = world.json(["worker", "show", "W1"]);
     assert_eq!(shown["liveness"], "heartbeat", "{shown}");
     let next = because(&world, "session-start", "s-3", "clear");
     assert!(is_worker(&next, "W1"), "{next}");
     assert_eq!(of_session(&world, "stop", "s-1"), Value::Null);
-    // Codex ends a session that was cleared with its process.
-    of_session(&world, "session-end", "s-1");
     assert!(text(&of_session(&world, "stop", "s-3")).contains("worker ack 1"));
     world.set("CLAUDE_PID", "4712");
     let next = because(&world, "session-start", "s-4", "clear");
@@ -151,6 +152,41 @@ fn the_session_that_follows_a_cleared_one_in_its_client_has_its_worker() {
     );
     let same = because(&world, "session-start", "s-4", "compact");
     assert!(is_worker(&same, "W7"), "{same}");
+}
+
+#[test]
+fn what_codexs_shared_server_has_in_its_environment_is_of_another_session() {
+    let mut world = without_a_name();
+    let sent = json!({"cwd": world.repository(), "session_id": "t-2"});
+    let starts = |world: &World| asked(world, "session-start", "codex", &sent);
+    world.set("FLAGPOST_WORKER", "W1");
+    let path = std::env::var_os("PATH").unwrap();
+    let within = |dirs: &[&str]| {
+        let dirs = dirs
+            .iter()
+            .map(Into::into)
+            .chain(std::env::split_paths(&path));
+        std::env::join_paths(dirs).unwrap()
+    };
+    let (daemon, own) = (
+        "/h/.codex/packages/app-server-daemon/releases/0.169.0/codex-path",
+        "/opt/codex/vendor/codex-path",
+    );
+    // A run's Codex in a session of the shared one.
+    world.set("PATH", within(&[own, daemon]));
+    assert!(is_worker(&starts(&world), "W1"));
+    world.set("PATH", within(&["/x", daemon, own]));
+    assert_eq!(starts(&world), Value::Null);
+    // A session that joined is known by its name, in its hooks and in its commands.
+    world.unset("FLAGPOST_WORKER");
+    said(&world, "worker join W7");
+    world.set("FLAGPOST_WORKER", "W1");
+    assert!(is_worker(&starts(&world), "W7"));
+    world.set("CODEX_THREAD_ID", "t-2");
+    let (_, status) = world.json(["worker", "heartbeat"]);
+    assert_eq!(status["id"], "W7", "{status}");
+    let denied = world.flagpost(["worker", "ack", "1", "--as", "W1"]);
+    assert_eq!(denied.code, 4, "{denied}");
 }
 
 #[test]

@@ -2,8 +2,9 @@
 //!
 //! Owns `joined.json` in the repository's directory: which session speaks for which worker, and the workers
 //! that wait for the sessions which start next. `FLAGPOST_WORKER` comes before all of it. A worker has one
-//! session at most. Its session keeps it when it ends and is resumed, and when it is compacted; where it is
-//! cleared, the one that follows in the same client has it. All changes are made under one lock.
+//! session at most. Its session keeps it when it ends and is resumed, and when it is compacted; where its
+//! client says that it is cleared, the one that follows in the same process has it. All changes are made
+//! under one lock.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -21,6 +22,8 @@ use crate::{
 
 /// So long a worker waits for a session that starts.
 const WAITS: SignedDuration = SignedDuration::from_mins(10);
+/// A session that follows a cleared one starts before this: the client is not asked in between.
+const FOLLOWS: SignedDuration = SignedDuration::from_mins(1);
 
 /// What the file holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,8 +38,17 @@ struct Joined {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Session {
     worker: WorkerId,
-    /// The client's process that has it open, as far as that is known.
-    client: Option<u32>,
+    /// Where and when it was cleared, until another one follows.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    cleared: Option<Cleared>,
+}
+
+/// That a session was cleared.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Cleared {
+    /// The process of its client.
+    client: u32,
+    at: Timestamp,
 }
 
 /// A worker that waits for a session.
@@ -52,10 +64,12 @@ impl Joined {
     }
 
     /// Lets a session speak for a worker, and no other do so; the one that did.
-    fn join(&mut self, worker: &WorkerId, session: &str, client: Option<u32>) -> Option<String> {
+    fn join(&mut self, worker: &WorkerId, session: &str) -> Option<String> {
         let before = self.leave(worker).filter(|it| it != session);
-        let worker = worker.clone();
-        let joined = Session { worker, client };
+        let joined = Session {
+            worker: worker.clone(),
+            cleared: None,
+        };
         self.sessions.insert(session.to_owned(), joined);
         before
     }
@@ -81,36 +95,34 @@ impl Joined {
         before
     }
 
-    /// A session starts in a client: it stays the worker that it was, follows one that was cleared there, or
-    /// is the first worker that waits.
+    /// A session starts in a client's process: it stays the worker that it was, follows one that was cleared
+    /// there, or is the first worker that waits.
     fn start(&mut self, session: &str, turnover: Turnover, client: u32, now: Timestamp) {
-        let is_open = |it: &Session| it.client == Some(client);
-        let mut others: Vec<WorkerId> = Vec::new();
-        for (name, other) in &mut self.sessions {
-            if name != session && is_open(other) {
-                // Its client has another one open now.
-                other.client = None;
-                others.push(other.worker.clone());
-            }
-        }
-        let worker = match (self.worker(session), turnover, others.as_slice()) {
-            (Some(own), _, _) => Some(own.clone()),
-            (None, Turnover::Clear, [worker]) => Some(worker.clone()),
-            (None, Turnover::Clear | Turnover::Other, _) => {
-                self.next.retain(|it| now.duration_since(it.since) <= WAITS);
-                self.next.first().map(|it| it.worker.clone())
-            }
-            (None, Turnover::Compact, _) => None,
+        let follows = |it: &&Session| {
+            let cleared = it.cleared.as_ref();
+            cleared.is_some_and(|it| it.client == client && now.duration_since(it.at) <= FOLLOWS)
         };
-        if let Some(worker) = worker {
-            self.join(&worker, session, Some(client));
+        let next = |it: &&Waiting| now.duration_since(it.since) <= WAITS;
+        let next = self.next.iter().find(next).map(|it| &it.worker);
+        let worker = match (self.worker(session), turnover) {
+            (Some(own), _) => Some(own),
+            (None, Turnover::Clear) => {
+                let followed = self.sessions.values().find(follows);
+                followed.map(|it| &it.worker).or(next)
+            }
+            (None, Turnover::Other) => next,
+            // It goes on.
+            (None, Turnover::Compact) => None,
+        };
+        if let Some(worker) = worker.cloned() {
+            self.join(&worker, session);
         }
     }
 
-    /// A session is open in a client, or in none.
-    fn open(&mut self, session: &str, client: Option<u32>) {
+    /// A session is cleared in a client's process.
+    fn clear(&mut self, session: &str, client: u32, at: Timestamp) {
         if let Some(it) = self.sessions.get_mut(session) {
-            it.client = client;
+            it.cleared = Some(Cleared { client, at });
         }
     }
 }
@@ -135,13 +147,8 @@ impl<'h> JoinedSessions<'h> {
 
     /// Lets a session speak for a worker; durable on return. The session that did so before, and does so no
     /// longer.
-    pub fn join(
-        &self,
-        worker: &WorkerId,
-        session: &str,
-        client: Option<u32>,
-    ) -> Result<Option<String>> {
-        self.change(|joined| joined.join(worker, session, client))
+    pub fn join(&self, worker: &WorkerId, session: &str) -> Result<Option<String>> {
+        self.change(|joined| joined.join(worker, session))
     }
 
     /// Lets a session that starts next speak for a worker; durable on return. The workers that wait already,
@@ -166,13 +173,7 @@ impl<'h> JoinedSessions<'h> {
         Ok(worker.filter(|it| self.is_in_fleet(it)))
     }
 
-    /// The same for a session that a client has open.
-    pub fn heard(&self, session: &str, client: u32) -> Result<Option<WorkerId>> {
-        self.change_of_some(|joined| joined.open(session, Some(client)))?;
-        self.worker(session)
-    }
-
-    /// The same for a session that starts in a client.
+    /// The same for a session that starts in a client's process.
     pub fn started(
         &self,
         session: &str,
@@ -186,11 +187,9 @@ impl<'h> JoinedSessions<'h> {
         self.worker(session)
     }
 
-    /// The same for a session that ends. One that is cleared has one that follows it.
-    pub fn ended(&self, session: &str, turnover: Turnover) -> Result<Option<WorkerId>> {
-        if turnover != Turnover::Clear {
-            self.change_of_some(|joined| joined.open(session, None))?;
-        }
+    /// The same for a session that its client's process clears: another one follows.
+    pub fn cleared(&self, session: &str, client: u32) -> Result<Option<WorkerId>> {
+        self.change_of_some(|joined| joined.clear(session, client, self.home.now()))?;
         self.worker(session)
     }
 
@@ -252,19 +251,16 @@ mod tests {
         Timestamp::from_second(minute * 60).unwrap()
     }
 
-    /// What becomes of these, an event a line: `join W3 a`, `wait W3`, `start a` in a client's process with
-    /// why, `end a`, `leave W3`, `pass` for eleven minutes; and who speaks for whom then.
+    /// What becomes of these: `join W3 a`, `wait W3`, `start a` in a client's process with why, `clear a` in
+    /// one, `leave W3`, `pass` for some minutes; and who speaks for whom then.
     fn after(events: &str) -> String {
         let (mut joined, mut minute) = (Joined::default(), 0);
         for event in events.split(", ") {
             let words: Vec<&str> = event.split(' ').collect();
             match words.as_slice() {
-                ["join", who, session] => {
-                    joined.join(&worker(who), session, None);
-                }
-                ["wait", who] => {
-                    joined.wait(&worker(who), at(minute));
-                }
+                ["join", who, session] => drop(joined.join(&worker(who), session)),
+                ["wait", who] => drop(joined.wait(&worker(who), at(minute))),
+                ["leave", who] => drop(joined.leave(&worker(who))),
                 ["start", session, client, rest @ ..] => {
                     let turnover = match rest {
                         ["clear"] => Turnover::Clear,
@@ -273,12 +269,10 @@ mod tests {
                     };
                     joined.start(session, turnover, client.parse().unwrap(), at(minute));
                 }
-                ["hear", session, client] => joined.open(session, client.parse().ok()),
-                ["end", session] => joined.open(session, None),
-                ["leave", who] => {
-                    joined.leave(&worker(who));
+                ["clear", session, client] => {
+                    joined.clear(session, client.parse().unwrap(), at(minute));
                 }
-                ["pass"] => minute += 11,
+                ["pass", minutes] => minute += minutes.parse::<i64>().unwrap(),
                 _ => panic!("{event}"),
             }
         }
@@ -303,37 +297,33 @@ mod tests {
             ("wait W3, wait W4, start a 1, start b 2", "a=W3 b=W4"),
             ("wait W3, wait W4, wait W3, start a 1", "a=W4"),
             ("wait W3, leave W3, start a 1", ""),
-            ("wait W3, pass, start a 1", ""),
-            ("wait W3, pass, wait W4, start a 1", "a=W4"),
-            // A session that another one of its worker waits for speaks for it until that starts.
+            ("wait W3, pass 11, start a 1", ""),
+            ("wait W3, pass 11, wait W4, start a 1", "a=W4"),
+            // A session speaks for its worker until the one starts that it waits for.
             ("join W3 a, wait W3", "a=W3"),
             ("join W3 a, wait W3, start b 2", "b=W3"),
-            // It is resumed.
-            ("wait W3, start a 1, end a, start a 2", "a=W3"),
+            // It is resumed, or compacted.
+            ("wait W3, start a 1, pass 99, start a 2", "a=W3"),
             ("wait W3, start a 1, start a 1 compact", "a=W3"),
-            // It is cleared: what follows in its client has its worker, and nothing else has.
-            ("wait W3, start a 1, start b 1 clear", "b=W3"),
-            ("wait W3, start a 1, start b 2 clear", "a=W3"),
-            ("wait W3, start a 1, end a, start b 1 clear", "a=W3"),
+            ("wait W3, start a 1 compact", ""),
+            // It is cleared: what follows in its process has its worker, and nothing else has.
+            ("join W3 a, clear a 1, start b 1 clear", "b=W3"),
+            ("join W3 a, clear a 1, start b 2 clear", "a=W3"),
+            ("join W3 a, clear a 1, start b 1", "a=W3"),
+            ("join W3 a, clear a 1, pass 2, start b 1 clear", "a=W3"),
             ("join W3 a, start b 1 clear", "a=W3"),
-            ("join W3 a, hear a 1, start b 1 clear", "b=W3"),
             (
-                "wait W3, start a 1, start b 1 clear, start c 1 clear",
-                "c=W3",
+                "join W3 a, clear a 1, start b 1 clear, start c 1 clear",
+                "b=W3",
             ),
             (
-                "wait W3, start a 1, wait W4, start b 1 clear, start c 2",
+                "join W3 a, join W4 b, clear a 1, clear b 2, start c 2 clear, start d 1 clear",
+                "c=W4 d=W3",
+            ),
+            (
+                "join W3 a, wait W4, clear a 1, start b 1 clear, start c 2",
                 "b=W3 c=W4",
             ),
-            // Its client was killed, and its number is another one's.
-            ("wait W3, start a 1, start b 1, start c 1 clear", "a=W3"),
-            // A client that has several open: which was cleared is not known.
-            (
-                "join W3 a, join W4 b, hear a 1, hear b 1, start c 1 clear",
-                "a=W3 b=W4",
-            ),
-            // One that is compacted does not start.
-            ("wait W3, start a 1 compact", ""),
             ("wait W3, start a 1 clear", "a=W3"),
         ] {
             assert_eq!(after(events), wanted, "{events}");
@@ -380,7 +370,7 @@ mod tests {
         assert!(!sessions.path().exists(), "nothing is made unasked");
         std::fs::write(sessions.path(), "{").unwrap();
         assert!(sessions.worker("a").is_err());
-        assert!(sessions.join(&worker("W3"), "a", None).is_err());
+        assert!(sessions.join(&worker("W3"), "a").is_err());
         assert_eq!(std::fs::read(sessions.path()).unwrap(), b"{");
     }
 }

@@ -11,11 +11,12 @@ use crate::{context::Context, error::usage, output::Answer};
 /// Let an agent's session join the fleet as this worker
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost worker join W3 --agent claude\n\n\
-    For a session that you started without FLAGPOST_WORKER, with installed hooks. Typed by the agent in its\n\
-    session, the session is the worker at once. Typed by you, the next session that starts in this\n\
-    repository within ten minutes is; workers that join one after the other have the next sessions in that\n\
-    order. From then on its hooks and its commands speak for the worker, also after the session is cleared,\n\
-    compacted or resumed. 'flagpost worker leave' ends it. A worker that is not in the fleet is added.")]
+    For a session that you started without FLAGPOST_WORKER, with installed hooks. Typed by the agent\n\
+    in its session, the session is the worker at once. Typed by you, the next session that starts in\n\
+    this repository within ten minutes is; workers that join one after the other have the next\n\
+    sessions in that order. Its hooks and its commands then speak for the worker, also after the\n\
+    session is compacted, resumed or (Claude Code, Gemini CLI) cleared, until\n\
+    'flagpost worker leave'. A worker that is not in the fleet is added.")]
 pub struct JoinArgs {
     /// Its id, as in W3
     pub worker: String,
@@ -30,11 +31,11 @@ pub struct JoinArgs {
 /// Let no session speak for this worker any more
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost worker leave W3\n\n\
-    Takes 'flagpost worker join' back, also where no session has started since. The worker stays in the\n\
-    fleet, with its mail.")]
+    Takes 'flagpost worker join' back, also where no session has started since. The worker stays in\n\
+    the fleet, with its mail.")]
 pub struct LeaveArgs {
-    /// The worker; an agent takes off only itself
-    pub worker: String,
+    /// The worker; an agent takes off only itself [default: who acts]
+    pub worker: Option<String>,
 }
 
 /// Joins.
@@ -56,12 +57,9 @@ pub fn join(context: &Context, args: &JoinArgs) -> anyhow::Result<Answer> {
     }
     let sessions = JoinedSessions::of(&context.home, &repository);
     let own = context.settings.client_session.as_deref();
-    let (text, note) = match session.or(own) {
+    let (text, remark) = match session.or(own) {
         Some(session) => {
-            // Another session is open in another process, which we do not know.
-            let client = context.settings.client_process;
-            let client = client.filter(|_| own == Some(session));
-            let before = sessions.join(&worker, session, client)?;
+            let before = sessions.join(&worker, session)?;
             (
                 format!("session {session} is worker {worker}"),
                 before.map(|it| format!("session {it} was {worker} and is so no longer")),
@@ -77,7 +75,7 @@ pub fn join(context: &Context, args: &JoinArgs) -> anyhow::Result<Answer> {
         }
     };
     let seen = workers::show(&fleet.mail(&worker)?)?;
-    Ok(super::answer(&seen, text).notes(note))
+    Ok(super::answer(&seen, text).notes(remark))
 }
 
 /// Which workers have their session before this one.
@@ -93,11 +91,13 @@ fn later(before: &[WorkerId], worker: &WorkerId) -> Option<String> {
 
 /// Leaves.
 pub fn leave(context: &Context, args: &LeaveArgs) -> anyhow::Result<Answer> {
-    let worker: WorkerId = args.worker.parse()?;
-    let (fleet, repository) = (context.fleet()?, context.own_repository()?);
-    let mail = fleet.mail(&worker)?;
-    let had = JoinedSessions::of(&context.home, &repository).leave(&worker)?;
-    let text = match had {
+    let worker: WorkerId = match &args.worker {
+        Some(worker) => worker.parse()?,
+        None => context.actor()?,
+    };
+    let mail = context.fleet()?.mail(&worker)?;
+    let repository = context.own_repository()?;
+    let text = match JoinedSessions::of(&context.home, &repository).leave(&worker)? {
         true => format!("no session is worker {worker} any more"),
         false => format!("no session was worker {worker}, and none was to be"),
     };
