@@ -421,6 +421,7 @@ const CLIENT_DIRS: &[&str] = &[
     "CLAUDE_CONFIG_DIR",
     "CODEX_HOME",
     "GEMINI_CLI_HOME",
+    "XDG_CONFIG_HOME",
     "XDG_DATA_HOME",
 ];
 

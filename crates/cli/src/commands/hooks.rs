@@ -81,7 +81,7 @@ impl HookPlaceArgs {
                 flagpost_core::Repository::top(&context.home, &context.dir)?
             }
         };
-        let place = (&*top, context.settings.codex_home.as_deref());
+        let place = (&*top, &context.settings.client_dirs);
         let home = &context.home;
         Ok(HookSettings::of(home, self.agent, scope, place)?)
     }

@@ -395,3 +395,41 @@ fn hooks_are_installed_where_they_are_heard() {
             .exists()
     );
 }
+
+#[test]
+fn the_users_own_settings_are_where_the_client_looks_for_them() {
+    let mut world = registered();
+    let home = world.outside().join("home");
+    let elsewhere = world.outside().join("elsewhere");
+    for (client, below, variable, file) in [
+        ("claude", ".claude", "CLAUDE_CONFIG_DIR", "settings.json"),
+        ("codex", ".codex", "CODEX_HOME", "hooks.json"),
+        ("gemini", "", "GEMINI_CLI_HOME", ".gemini/settings.json"),
+        ("cursor", ".cursor", "", "hooks.json"),
+        (
+            "opencode",
+            ".config",
+            "XDG_CONFIG_HOME",
+            "opencode/plugin/flagpost.js",
+        ),
+    ] {
+        let install = ["hooks", "install", "--agent", client, "--user"];
+        world.ok(install);
+        assert!(home.join(below).join(file).is_file(), "{client}");
+        if !variable.is_empty() {
+            world.set(variable, &elsewhere);
+            world.ok(install);
+            assert!(elsewhere.join(file).is_file(), "{client}");
+            world.ok(["hooks", "uninstall", "--agent", client, "--user"]);
+            assert!(!elsewhere.join(file).exists(), "{client}");
+            world.unset(variable);
+        }
+        world.ok(["hooks", "uninstall", "--agent", client, "--user"]);
+        assert!(!home.join(below).join(file).exists(), "{client}");
+    }
+    world.set("FLAGPOST_HOME", world.home());
+    world.set("HOME", "");
+    let ran = world.flagpost(["hooks", "install", "--agent", "claude", "--user"]);
+    assert_eq!(ran.code, 6, "{ran}");
+    assert!(ran.stderr.contains("HOME: it is not set"), "{ran}");
+}

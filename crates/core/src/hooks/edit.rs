@@ -77,6 +77,11 @@ pub(super) fn with(text: &str, client: Client, program: &str, guard: HookGuard) 
     if client == Client::Cursor && whole.get("version").is_none() {
         whole.append("version", CstInputValue::from(1_u32));
     }
+    let names = whole.properties().into_iter().map(|it| it.decoded_name());
+    if names.filter(|it| it.as_deref() == Some(HOOKS)).count() > 1 {
+        // Its client reads one of them, and which is its own affair.
+        return Err(format!("it has {HOOKS:?} more than once"));
+    }
     let no_hooks = || format!("its {HOOKS:?} is no object");
     let hooks = whole.object_value_or_create(HOOKS).ok_or_else(no_hooks)?;
     let is_wanted = |group: &CstNode| {
@@ -295,6 +300,7 @@ mod tests {
             "{\"hooks\": []}",
             "{\"hooks\": {\"Stop\": {}}}",
             "{a: 1}",
+            "{\"hooks\": {}, \"hooks\": {}}",
         ] {
             let told = with(bad, Client::Claude, "flagpost", HookGuard::TellOnly);
             assert!(told.is_err(), "{bad}: {told:?}");

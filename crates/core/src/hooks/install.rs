@@ -3,7 +3,10 @@
 //! Owns where each client has its settings, and that they are left as they were found. What a change of the
 //! text is belongs to `edit`.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use flagpost_disk::fsx::{self, RealFs};
 use flagpost_model::{
@@ -56,39 +59,28 @@ pub enum HookChange {
 }
 
 impl<'h> HookSettings<'h> {
-    /// Those of a client, in the repository with this top or in the user's home; `codex_home` is where
-    /// Codex keeps its own, where the environment says.
+    /// Those of a client, in the repository with this top or of the user; `dirs` are where clients keep the
+    /// user's own files, where a variable says so.
     pub fn of(
         home: &'h Home,
         client: Client,
         scope: HookScope,
-        (top, codex_home): (&Path, Option<&Path>),
+        (top, dirs): (&Path, &BTreeMap<String, PathBuf>),
     ) -> Result<Self> {
-        let users = home.environment().user_home.as_deref();
-        let dir = match scope {
-            HookScope::User => users.unwrap_or(Path::new("")),
-            HookScope::Project | HookScope::Shared => top,
-        };
         let path = match (client, scope) {
-            (Client::Claude, HookScope::Project) => dir.join(".claude/settings.local.json"),
-            (Client::Claude, HookScope::Shared | HookScope::User) => {
-                dir.join(".claude/settings.json")
-            }
-            (Client::Codex, HookScope::User) => match codex_home {
-                Some(home) => home.join("hooks.json"),
-                None => dir.join(".codex/hooks.json"),
-            },
-            (Client::Codex, _) => dir.join(".codex/hooks.json"),
-            (Client::Gemini, _) => dir.join(".gemini/settings.json"),
-            (Client::Cursor, _) => dir.join(".cursor/hooks.json"),
-            (Client::Opencode, HookScope::User) => dir.join(".config/opencode/plugin/flagpost.js"),
-            (Client::Opencode, _) => dir.join(".opencode/plugin/flagpost.js"),
             (Client::Aider, _) => {
                 return Err(Error::Invalid {
                     what: "agent".to_owned(),
                     reason: "aider has no hooks".to_owned(),
                 });
             }
+            (_, HookScope::User) => users_own(client, home, dirs)?,
+            (Client::Claude, HookScope::Project) => top.join(".claude/settings.local.json"),
+            (Client::Claude, HookScope::Shared) => top.join(".claude/settings.json"),
+            (Client::Codex, _) => top.join(".codex/hooks.json"),
+            (Client::Gemini, _) => top.join(".gemini/settings.json"),
+            (Client::Cursor, _) => top.join(".cursor/hooks.json"),
+            (Client::Opencode, _) => top.join(".opencode/plugin/flagpost.js"),
         };
         Ok(Self {
             home,
@@ -239,6 +231,26 @@ impl<'h> HookSettings<'h> {
             reason: format!("{why}; it was left as it is"),
         }
     }
+}
+
+/// The user's own settings of a client: where its variable says, else below the user's home.
+fn users_own(client: Client, home: &Home, dirs: &BTreeMap<String, PathBuf>) -> Result<PathBuf> {
+    let (variable, below, file) = match client {
+        Client::Claude => ("CLAUDE_CONFIG_DIR", ".claude", "settings.json"),
+        Client::Codex => ("CODEX_HOME", ".codex", "hooks.json"),
+        // The variable names what the user's home is to it.
+        Client::Gemini => ("GEMINI_CLI_HOME", "", ".gemini/settings.json"),
+        Client::Opencode => ("XDG_CONFIG_HOME", ".config", "opencode/plugin/flagpost.js"),
+        Client::Cursor | Client::Aider => ("", ".cursor", "hooks.json"),
+    };
+    let users = home.environment().user_home.as_deref();
+    let dir = dirs.get(variable).cloned();
+    let dir = dir.or_else(|| Some(users?.join(below)));
+    let dir = dir.ok_or_else(|| Error::Invalid {
+        what: "HOME".to_owned(),
+        reason: "it is not set, so nobody knows where your own settings are".to_owned(),
+    })?;
+    Ok(dir.join(file))
 }
 
 /// The file that is changed: where a link leads to.
