@@ -29,14 +29,14 @@ const FOLLOWS: SignedDuration = SignedDuration::from_mins(1);
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Joined {
     /// The sessions that speak for a worker, by their client's name for them.
-    sessions: BTreeMap<String, Session>,
+    sessions: BTreeMap<String, JoinedSession>,
     /// The workers that wait, in the order in which they get a session.
-    next: Vec<Waiting>,
+    next: Vec<WaitingWorker>,
 }
 
 /// As whom a session speaks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Session {
+struct JoinedSession {
     worker: WorkerId,
     /// Where and when it was cleared, until another one follows.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -53,7 +53,7 @@ struct Cleared {
 
 /// A worker that waits for a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Waiting {
+struct WaitingWorker {
     worker: WorkerId,
     since: Timestamp,
 }
@@ -66,7 +66,7 @@ impl Joined {
     /// Lets a session speak for a worker, and no other do so; the one that did.
     fn join(&mut self, worker: &WorkerId, session: &str) -> Option<String> {
         let before = self.leave(worker).filter(|it| it != session);
-        let joined = Session {
+        let joined = JoinedSession {
             worker: worker.clone(),
             cleared: None,
         };
@@ -85,10 +85,10 @@ impl Joined {
 
     /// Lets a worker wait; those that wait already, and have their session before.
     fn wait(&mut self, worker: &WorkerId, now: Timestamp) -> Vec<WorkerId> {
-        let is_due = |it: &Waiting| now.duration_since(it.since) <= WAITS;
+        let is_due = |it: &WaitingWorker| now.duration_since(it.since) <= WAITS;
         self.next.retain(|it| is_due(it) && it.worker != *worker);
         let before = self.next.iter().map(|it| it.worker.clone()).collect();
-        self.next.push(Waiting {
+        self.next.push(WaitingWorker {
             worker: worker.clone(),
             since: now,
         });
@@ -98,11 +98,11 @@ impl Joined {
     /// A session starts in a client's process: it stays the worker that it was, follows one that was cleared
     /// there, or is the first worker that waits.
     fn start(&mut self, session: &str, turnover: Turnover, client: u32, now: Timestamp) {
-        let follows = |it: &&Session| {
+        let follows = |it: &&JoinedSession| {
             let cleared = it.cleared.as_ref();
             cleared.is_some_and(|it| it.client == client && now.duration_since(it.at) <= FOLLOWS)
         };
-        let next = |it: &&Waiting| now.duration_since(it.since) <= WAITS;
+        let next = |it: &&WaitingWorker| now.duration_since(it.since) <= WAITS;
         let next = self.next.iter().find(next).map(|it| &it.worker);
         let worker = match (self.worker(session), turnover) {
             (Some(own), _) => Some(own),
