@@ -43,7 +43,7 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "core",
-        lines: 27_640,
+        lines: 27_700,
         goal: 21_550,
         why: "the operations and their table; errors, settings, mail and coordination say the same thing several times; doctor looks at each file of a mail; notifications, their settings and channels; what is to land, of which session, and what has landed; which session speaks for which worker through all that clients do with it; a client's settings given back to the byte",
     },
