@@ -115,7 +115,7 @@ view! {
     /// A hook.
     struct HookState {
         event: HookEvent,
-        #[schemars(extend("enum" = ["installed", "untrusted", "disabled", "shadowed", "stale", "missing"]))]
+        #[schemars(extend("enum" = ["installed", "unread", "untrusted", "disabled", "shadowed", "stale", "missing"]))]
         state: &'static str,
         /// What the client calls; null where it is not installed.
         command: Option<String>,
@@ -182,6 +182,7 @@ fn install(context: &Context, args: &InstallArgs) -> anyhow::Result<Answer> {
     Ok(Answer::of(&changed)
         .text(said)
         .notes(freed)
+        .notes(unread(&settings)?)
         .notes(trust)
         .notes(speaks))
 }
@@ -204,6 +205,8 @@ fn status(context: &Context, args: &HookPlaceArgs) -> anyhow::Result<Answer> {
     let fired = last_fired(&context.home, settings.client)?;
     let untrusted = settings.untrusted(&codex_home(context))?;
     let is_disabled = settings.is_disabled()?;
+    let unread = unread(&settings)?;
+    let is_unread = unread.is_some();
     let events = HookEvent::ALL.iter().copied();
     let events = events.filter(|it| it.name_in(settings.client).is_some());
     let hooks = events.map(|event| {
@@ -211,6 +214,7 @@ fn status(context: &Context, args: &HookPlaceArgs) -> anyhow::Result<Answer> {
         let state = match entry {
             Some(entry) if is_stale(context, &entry.command) => "stale",
             Some(entry) if is_shadowed(context, &entry.command) => "shadowed",
+            Some(_) if is_unread => "unread",
             Some(_) if is_disabled => "disabled",
             Some(entry) if untrusted.contains(entry) => "untrusted",
             Some(_) => "installed",
@@ -236,7 +240,16 @@ fn status(context: &Context, args: &HookPlaceArgs) -> anyhow::Result<Answer> {
     let path = settings.path.display().to_string();
     let table = screen.table(&["EVENT", "STATE", "FIRED", "ANSWER"], rows.collect());
     let answer = HooksAnswer::new(settings.client, path.clone(), hooks);
-    Ok(Answer::of(&answer).text(format!("{path}\n{table}")))
+    Ok(Answer::of(&answer)
+        .text(format!("{path}\n{table}"))
+        .notes(unread))
+}
+
+/// That the client itself does not read its settings, where it is so.
+fn unread(settings: &HookSettings<'_>) -> anyhow::Result<Option<String>> {
+    let (client, path) = (settings.client, settings.path.display());
+    let why = settings.unread()?;
+    Ok(why.map(|why| format!("{client} does not read {path}, with its hooks: {why}")))
 }
 
 /// How a client's shell calls this program: by its name where that finds it, else by its path.

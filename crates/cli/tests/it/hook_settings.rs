@@ -36,7 +36,7 @@ fn names(dir: &Path) -> Vec<String> {
     names
 }
 
-const THEIRS: &str = "{\n  // mine\n  \"model\": \"opus\",\n  \"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"say done\"}]}]}\n}\n";
+const THEIRS: &str = "{\n  \"model\": \"opus\",\n  \"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"say done\"}]}]}\n}\n";
 
 #[test]
 fn settings_full_of_others_hooks_are_left_as_they_were_found() {
@@ -45,10 +45,7 @@ fn settings_full_of_others_hooks_are_left_as_they_were_found() {
     let install = ["hooks", "install", "--agent", "claude", "--deny-reserved"];
     world.ok(install);
     let installed = fs::read_to_string(&file).unwrap();
-    assert!(
-        installed.contains("// mine") && installed.contains("say done"),
-        "{installed}"
-    );
+    assert!(installed.contains("say done"), "{installed}");
     let (code, again) = world.json(install);
     assert_eq!((code, &again["changed"]), (0, &json!(false)));
     assert_eq!(fs::read_to_string(&file).unwrap(), installed);
@@ -123,6 +120,19 @@ fn status_tells_why_an_installed_hook_is_not_called() {
     assert_eq!(states(&world, "claude"), set_of(&["shadowed"]));
     world.set("PATH", "/nowhere");
     assert_eq!(states(&world, "claude"), set_of(&["stale"]));
+}
+
+#[test]
+fn a_file_that_the_client_itself_does_not_read_is_told_of() {
+    let world = registered();
+    settings(&world, "{\n  // mine\n  \"model\": \"opus\"\n}\n");
+    let words = "claude does not read";
+    let ran = world.flagpost(["hooks", "install", "--agent", "claude"]);
+    assert!(ran.code == 0 && ran.stderr.contains(words), "{ran}");
+    let ran = world.flagpost(["hooks", "status", "--agent", "claude"]);
+    assert!(ran.code == 0 && ran.stderr.contains(words), "{ran}");
+    let unread = set_of(&["missing", "unread"]);
+    assert_eq!(states(&world, "claude"), unread);
 }
 
 #[test]
@@ -221,6 +231,7 @@ fn a_file_that_nobody_else_changed_is_as_it_was_found_to_the_byte() {
         "",
         "\n",
         "// nothing yet\n",
+        "{\n  // mine\n  \"a\": 1, /* and mine */\n}\n",
         THEIRS,
         "{\"hooks\" : {}}",
         "{\"hooks\":{\"Stop\":[ ],\"Mine\":[1]},\"a\":[1,\n2]}",

@@ -14,6 +14,7 @@ use jsonc_parser::{
     ParseOptions,
     cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode},
 };
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 /// An entry of ours that stands in a client's settings.
@@ -169,9 +170,35 @@ fn command(hook: &CstNode) -> Option<String> {
     command.as_string_lit()?.decoded_value().ok()
 }
 
-/// A client reads its settings as JSON, at most with comments and with commas at the ends of lists.
+/// Why a client does not read a text that we understand, as its tested version showed.
+pub(super) fn unread(text: &str, client: Client) -> Option<String> {
+    let bare = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    let strict = |text: &str| serde_json::from_str::<IgnoredAny>(text).err();
+    let why = match client {
+        Client::Claude => strict(bare)?.to_string(),
+        Client::Codex => strict(text)?.to_string(),
+        Client::Gemini if bare.len() < text.len() => "it begins with a byte order mark".to_owned(),
+        Client::Gemini => {
+            let options = ParseOptions {
+                allow_trailing_commas: false,
+                ..options()
+            };
+            let read = CstRootNode::parse(text, &options);
+            read.err()?.to_string()
+        }
+        Client::Cursor | Client::Opencode | Client::Aider => return None,
+    };
+    Some(why)
+}
+
+/// A text is JSON, at most with comments and with commas at the ends of lists.
 fn parse(text: &str) -> Edited<CstRootNode> {
-    let options = ParseOptions {
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    CstRootNode::parse(text, &options()).map_err(|error| format!("it is no JSON: {error}"))
+}
+
+fn options() -> ParseOptions {
+    ParseOptions {
         allow_loose_object_property_names: false,
         allow_missing_commas: false,
         allow_single_quoted_strings: false,
@@ -181,9 +208,7 @@ fn parse(text: &str) -> Edited<CstRootNode> {
         allow_non_finite_numbers: false,
         allow_extended_string_escapes: false,
         ..ParseOptions::default()
-    };
-    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-    CstRootNode::parse(text, &options).map_err(|error| format!("it is no JSON: {error}"))
+    }
 }
 
 fn input(value: &Value) -> CstInputValue {
@@ -261,6 +286,21 @@ mod tests {
                 before.as_object_mut().unwrap().shift_remove("hooks");
             }
             assert_eq!(left, Some(before), "{theirs}");
+        }
+    }
+
+    #[test]
+    fn a_client_reads_what_its_tested_version_reads() {
+        use Client::{Claude, Codex, Gemini};
+        for (text, readers) in [
+            ("{}", &[Claude, Codex, Gemini][..]),
+            ("\u{feff}{}", &[Claude]),
+            ("{ // mine\n}", &[Gemini]),
+            ("{\"a\": 1,}", &[]),
+        ] {
+            let all = [Claude, Codex, Gemini].into_iter();
+            let read: Vec<Client> = all.filter(|it| unread(text, *it).is_none()).collect();
+            assert_eq!(read, readers, "{text}");
         }
     }
 

@@ -167,6 +167,12 @@ impl<'h> HookSettings<'h> {
         }
     }
 
+    /// Why the client itself does not read the file, where it is so.
+    pub fn unread(&self) -> Result<Option<String>> {
+        let text = self.text()?;
+        Ok(text.and_then(|text| edit::unread(&text, self.client)))
+    }
+
     /// The entries of ours that Codex was never told to trust: it skips them in silence. `home` is where it
     /// keeps its configuration. Whether an entry that it trusts was changed since, only Codex can say.
     pub fn untrusted(&self, home: &Path) -> Result<Vec<HookEntry>> {
