@@ -28,6 +28,7 @@ mod stalls;
 mod start;
 mod tail;
 mod telling;
+mod turns;
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},

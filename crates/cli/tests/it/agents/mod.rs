@@ -6,6 +6,7 @@
 
 mod stage;
 
+mod deliveries;
 mod endings;
 mod fleet;
 mod hooks;
@@ -21,6 +22,7 @@ mod refusals;
 mod reports;
 mod silence;
 mod tools;
+mod turns;
 
 /// The tests of a module for several clients, each a test of its own so that they run side by side.
 macro_rules! for_each_client {

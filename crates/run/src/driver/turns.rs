@@ -1,0 +1,115 @@
+//! Turns of the user: what a run says to an agent while it works, where its client takes that.
+//!
+//! Owns when a brief is written to a client's stdin, and when that is closed so that the client ends. A turn
+//! is one more way to tell: it shares the hooks' record, so that a brief is told once, and what cannot be
+//! written is left to them. Nothing here fails an attempt.
+
+use std::time::{Duration, Instant};
+
+use flagpost_core::hooks::tell_by_turn;
+use flagpost_model::{TaskId, envelope::Direction};
+use jiff::Timestamp;
+
+use super::{Driver, patience::Obstacle};
+use crate::{client::turn, error::Result, process::StdinPipe};
+
+/// How often to look all the same: no stamp is the only sign of anything.
+const RECHECK: Duration = Duration::from_secs(10);
+
+/// A directory that changed so lately may have changed again under the same stamp.
+const SETTLED: i128 = Duration::from_millis(100).as_nanos() as i128;
+
+/// The turns that a client can be given.
+pub(super) struct Turns {
+    pipe: StdinPipe,
+    /// When its conversation began, or went on.
+    began: Timestamp,
+    /// When the inbox had changed last as it was looked at.
+    seen: Option<i64>,
+    looked: Instant,
+}
+
+impl Turns {
+    /// Those of a process that was started then.
+    pub fn new(pipe: StdinPipe, began: Timestamp) -> Self {
+        Self {
+            pipe,
+            began,
+            seen: None,
+            looked: Instant::now(),
+        }
+    }
+
+    /// Whether to look at an inbox that changed then.
+    fn is_due(&mut self, changed: Option<i64>, now: Timestamp) -> bool {
+        let is_known = changed.is_some() && changed == self.seen;
+        if is_known && self.looked.elapsed() < RECHECK {
+            return false;
+        }
+        let is_settled = |it: &i64| now.as_nanosecond() - i128::from(*it) > SETTLED;
+        self.seen = changed.filter(is_settled);
+        self.looked = Instant::now();
+        true
+    }
+}
+
+impl Driver<'_> {
+    /// Gives an agent a turn where there is something to say, and closes its stdin once its last turn has
+    /// ended.
+    pub(super) fn give_turns(&mut self, id: &TaskId) -> Result<()> {
+        let Some(work) = self.agents.0.get(id) else {
+            return Ok(());
+        };
+        // Who is asked how it ended is to do nothing else.
+        let is_at_work = work.stopping.is_none() && work.answer_by.is_none();
+        let Some(desk) = self.agents.process_mut(id) else {
+            return Ok(());
+        };
+        let (worker, agent) = (desk.place.worker.clone(), desk.agent);
+        let Some(talk) = desk.talk.as_mut() else {
+            return Ok(());
+        };
+        let (began, is_idle) = (talk.began, talk.is_idle());
+        let Some(mut turns) = talk.turns.take() else {
+            return Ok(());
+        };
+        if turns.pipe.flush().is_err() {
+            return Ok(());
+        }
+        let client = self.room.agent(agent).client;
+        let mut passed = false;
+        // The client's own hooks have told what there was before it says that it is there.
+        let told = match client.filter(|_| is_at_work && began) {
+            Some(client) => {
+                let mail = self.residents.fleet.mail(&worker);
+                mail.and_then(|mail| {
+                    let home = self.stage.home;
+                    let stat = home.fs().stat(&mail.dir(Direction::Inbox)).ok();
+                    if !turns.is_due(stat.map(|it| it.changed), home.now()) && !is_idle {
+                        return Ok(false);
+                    }
+                    let since = turns.began;
+                    let pass = |words: &str| {
+                        passed = turns.pipe.write(turn(words)).unwrap_or(false);
+                        passed
+                    };
+                    tell_by_turn(home, &mail, (client, since), pass)
+                })
+            }
+            None => Ok(false),
+        };
+        let Some(talk) = self.agents.process_mut(id).and_then(|it| it.talk.as_mut()) else {
+            return Ok(());
+        };
+        match told {
+            Ok(true) => talk.goes_on(),
+            Ok(false) if is_idle => return Ok(()),
+            Ok(false) => {}
+            // Somebody writes, perhaps: the next look is early enough.
+            Err(error) if !passed && Obstacle::of(&error).is_some() => {}
+            Err(_) => return Ok(()),
+        }
+        talk.turns = Some(turns);
+        Ok(())
+    }
+}
