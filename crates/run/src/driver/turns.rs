@@ -1,17 +1,31 @@
 //! Turns of the user: what a run says to an agent while it works, where its client takes that.
 //!
-//! Owns when a brief is written to a client's stdin, and when that is closed so that the client ends. A turn
-//! is one more way to tell: it shares the hooks' record, so that a brief is told once, and what cannot be
-//! written is left to them. Nothing here fails an attempt.
+//! Owns when a brief or an answer is written to a client's stdin, and when that is closed so that the client
+//! ends. A turn is one more way to tell: it shares the hooks' record, so that a brief is told once, and what
+//! cannot be written is left to them, an answer to the next process. Nothing here fails an attempt.
 
 use std::time::{Duration, Instant};
 
-use flagpost_core::hooks::tell_by_turn;
-use flagpost_model::{TaskId, envelope::Direction};
-use jiff::Timestamp;
+use flagpost_core::{claims, hooks::tell_by_turn};
+use flagpost_model::{
+    TaskId,
+    envelope::Direction,
+    task::{Question, State, Task},
+};
+use jiff::{SignedDuration, Timestamp};
 
-use super::{Driver, patience::Obstacle};
-use crate::{client::turn, error::Result, process::StdinPipe};
+use super::{
+    Driver,
+    patience::Obstacle,
+    seats::{ActiveAgent, RunClaim, Seat},
+};
+use crate::{
+    client::turn,
+    error::Result,
+    process::StdinPipe,
+    prompt::{self, Reason, ResumeBrief},
+    refusal::refusal,
+};
 
 /// How often to look all the same: no stamp is the only sign of anything.
 const RECHECK: Duration = Duration::from_secs(10);
@@ -111,5 +125,74 @@ impl Driver<'_> {
         }
         talk.turns = Some(turns);
         Ok(())
+    }
+
+    /// The question that the agent at work on a task asked, where it was answered before its process ended.
+    pub(super) fn answered_at_once(&self, task: &Task, work: &ActiveAgent) -> Option<Question> {
+        let Seat::Process(desk) = &work.seat else {
+            return None;
+        };
+        let began = SignedDuration::try_from(work.started.elapsed()).ok()?;
+        let began = self.stage.home.now().saturating_sub(began).ok()?;
+        let (question, _) = task.answered().last()?;
+        let is_new = question.at.is_some_and(|at| at >= began);
+        let is_its = question.by.as_deref() == Some(desk.place.worker.as_str());
+        (task.state == State::Pending && is_new && is_its).then(|| question.clone())
+    }
+
+    /// Gives an agent the answer to its question while its process lives: the task is claimed for it again,
+    /// and its next turn says so. Where that cannot be, the answer waits for the process that follows.
+    pub(super) fn give_answer(&mut self, id: &TaskId) -> Result<()> {
+        let task = self.read(id)?;
+        let (Some(task), Some(work)) = (task, self.agents.0.get(id)) else {
+            return Ok(());
+        };
+        let is_at_work = work.stopping.is_none() && work.answer_by.is_none();
+        if !is_at_work || self.answered_at_once(&task, work).is_none() {
+            return Ok(());
+        }
+        let Some(desk) = self.agents.process_mut(id) else {
+            return Ok(());
+        };
+        let (worker, agent) = (desk.place.worker.clone(), desk.agent);
+        let report = desk.dir.report();
+        let pipe = desk.talk.as_mut().and_then(|talk| talk.turns.as_mut());
+        if !pipe.is_some_and(|it| it.pipe.flush().unwrap_or(false)) {
+            return Ok(());
+        }
+        let terms = self.terms(&worker);
+        let claimed = match self.patiently(|it| claims::start(it.stage.list, &terms, None, id)) {
+            Ok(claimed) => claimed,
+            // Somebody else was faster.
+            Err(error) => return refusal(error).map(drop),
+        };
+        let token = claimed.claim.token;
+        let words = prompt::resume(&ResumeBrief {
+            task: &claimed.task,
+            client: self.room.agent(agent).client,
+            reason: Reason::AnsweredAtOnce(token),
+            status: None,
+            reported: None,
+            report: &report,
+        });
+        self.holds.insert(id.clone(), RunClaim { worker, token });
+        let Some(desk) = self.agents.process_mut(id) else {
+            return Ok(());
+        };
+        let talk = desk.talk.as_mut();
+        let is_given = talk.is_some_and(|talk| {
+            let turns = talk.turns.as_mut();
+            let is_given = turns.is_some_and(|it| it.pipe.write(turn(&words)).unwrap_or(false));
+            if is_given {
+                talk.goes_on();
+            }
+            is_given
+        });
+        if !is_given {
+            return self.make_free(id);
+        }
+        // It asks no more.
+        desk.word = None;
+        self.answered(id)
     }
 }

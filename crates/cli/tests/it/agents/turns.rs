@@ -9,8 +9,10 @@ use flagpost_testkit::{
     model_server::{CACHED, INPUT, OUTPUT, Step},
     race,
 };
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+
+use crate::run_stage;
 
 use super::{
     deliveries::{ACKNOWLEDGE, Pause, TOLD, deliver},
@@ -25,6 +27,8 @@ for_clients! {
         what_a_dying_process_was_not_told_reaches_the_next,
         a_time_limit_ends_a_second_turn_and_the_conversation_goes_on,
         a_killed_run_loses_nothing,
+        an_answer_reaches_an_agent_that_has_not_ended,
+        without_turns_an_answer_that_comes_at_once_spends_no_attempt,
         without_turns_the_hooks_tell;
 }
 
@@ -169,16 +173,15 @@ fn an_unread_brief_holds_the_end_and_stays_unread(client: Client) {
     // The end of the first turn is not held, since another follows; that of the second is, twice.
     assert_eq!(tellings(&stage), ["turn", "stop", "stop"], "{}", run.shown);
     assert_eq!(stage.heard(1).len(), 5, "{}", run.shown);
-    let (_, brief) = stage.world.json(["relay", "show", "run-1/inbox/2"]);
-    assert_eq!(brief["state"], "offered", "{brief}");
+    let (_, brief) = stage.world.json(["msg", "show", "run-1/inbox/2"]);
+    assert_eq!(brief["state"], "new", "{brief}");
 }
 
 fn what_a_dying_process_was_not_told_reaches_the_next(client: Client) {
     let Some(stage) = Stage::new(client, PLAN) else {
         return;
     };
-    // Its shell ends the client itself, so that the turn which waits is never begun.
-    let (first, pause) = Pause::before(runs(client, "kill -9 $PPID"));
+    let (first, pause) = Pause::before(Step::hang());
     stage.script(
         1,
         [
@@ -190,6 +193,11 @@ fn what_a_dying_process_was_not_told_reaches_the_next(client: Client) {
     );
     let mut run = stage.begin(&["--agent", client.as_str(), "--retries", "2"]);
     deliver_by_turn(&stage, &pause, &mut run);
+    let started = run_stage::lines(&run.stdout());
+    let started = started.iter().find(|it| it["event"] == "task.started");
+    let pid = started.unwrap()["pid"].as_i64().unwrap();
+    let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    kill_process(pid, Signal::KILL).unwrap();
     let run = stage.ended(run);
     run.came_to(0, &["FAIL", "PASS"]);
     let heard = stage.heard(1);
@@ -285,4 +293,77 @@ fn without_turns_the_hooks_tell(client: Client) {
     run.came_to(0, &["PASS"]);
     assert_eq!(tellings(&stage), ["stop"], "{}", run.shown);
     assert!(!run.shown.contains("isReplay"), "{}", run.shown);
+}
+
+/// Answers what the agent asked while its model still thinks of its last words.
+fn answer(stage: &Stage, pause: &Pause) {
+    pause.is_reached();
+    stage.world.ok(["answer", "1", "LL, since it is small"]);
+}
+
+fn an_answer_reaches_an_agent_that_has_not_ended(client: Client) {
+    let Some(stage) = Stage::new(client, PLAN) else {
+        return;
+    };
+    let (last_words, pause) = Pause::before(Step::text("I asked."));
+    let done = Step::by(move |request| {
+        let text = request.text();
+        let (_, token) = text.rsplit_once("add `--token ").unwrap();
+        let (token, _) = token.split_once('`').unwrap();
+        runs(
+            client,
+            &format!("flagpost done 1 'LL it is' --token {token}"),
+        )
+    });
+    stage.script(
+        1,
+        [
+            runs(client, "flagpost stuck 1 'LL or LR?'"),
+            last_words,
+            done,
+            Step::text("Said."),
+        ],
+    );
+    let mut run = stage.begin(&["--agent", client.as_str(), "--retries", "1"]);
+    answer(&stage, &pause);
+    race::until("it is given the answer", || {
+        run.stdout().contains("task.answered") || !run.is_running()
+    });
+    pause.goes_on();
+    let run = stage.ended(run);
+    run.came_to(0, &["PASS"]);
+    assert_eq!(run.told("task.started").len(), 1, "{}", run.shown);
+    assert_eq!(run.told("task.session").len(), 1, "{}", run.shown);
+    let said = said(&stage);
+    for part in ["LL or LR?", "LL, since it is small"] {
+        assert!(said[1].contains(part), "{said:?}");
+    }
+}
+
+fn without_turns_an_answer_that_comes_at_once_spends_no_attempt(client: Client) {
+    let Some(stage) = Stage::new(client, PLAN) else {
+        return;
+    };
+    injects(&stage, "[\"hooks\"]");
+    let (last_words, pause) = Pause::before(Step::text("I asked."));
+    stage.script(
+        1,
+        [
+            runs(client, "flagpost stuck 1 'LL or LR?'"),
+            last_words,
+            runs(client, "flagpost done 1 'LL it is'"),
+            Step::text("Said."),
+        ],
+    );
+    let run = stage.begin(&["--agent", client.as_str(), "--retries", "1"]);
+    answer(&stage, &pause);
+    pause.goes_on();
+    let run = stage.ended(run);
+    run.came_to(0, &["STUCK", "PASS"]);
+    assert_eq!(run.sessions(1).len(), 1, "{}", run.shown);
+    assert!(
+        stage.heard(1)[2].contains("LL, since it is small"),
+        "{}",
+        run.shown
+    );
 }
