@@ -223,3 +223,65 @@ pub fn exit_of(status: ExitStatus) -> Exit {
         (None, None) => Exit::Code(-1),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        sync::mpsc,
+        time::{Duration, Instant},
+    };
+
+    use super::*;
+
+    /// A shell with this script, which has read nothing yet.
+    fn reads(
+        script: &str,
+        first: Vec<u8>,
+    ) -> (StdinPipe, mpsc::Receiver<Exited>, tempfile::TempDir) {
+        let dir = tempfile::tempdir().unwrap();
+        let (send, ended) = mpsc::channel();
+        let launch = Launch {
+            program: "/bin/sh".into(),
+            args: vec!["-c".into(), script.into()],
+            dir: dir.path().to_owned(),
+            stdin: Stdin::Open(first),
+            log: File::create(dir.path().join("log")).unwrap(),
+            set: Vec::new(),
+            unset: Vec::new(),
+        };
+        let (_, pipe) = start(launch, &TaskId::from(1), &send).unwrap();
+        (pipe.unwrap(), ended, dir)
+    }
+
+    fn waits(until: impl Fn() -> bool) {
+        let late = Instant::now() + Duration::from_secs(60);
+        while !until() {
+            assert!(Instant::now() < late);
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    #[test]
+    fn more_than_a_pipe_holds_is_written_as_it_is_read_and_nothing_waits() {
+        let prompt = vec![b'x'; 1 << 20];
+        let script = "while ! test -e go; do sleep 0.01; done; wc -c";
+        let (mut pipe, ended, dir) = reads(script, prompt);
+        assert!(!pipe.flush().unwrap());
+        // Words that have no place now are not kept for later.
+        assert!(!pipe.write(b"late".to_vec()).unwrap());
+        File::create(dir.path().join("go")).unwrap();
+        let pipe = std::cell::RefCell::new(pipe);
+        waits(|| pipe.borrow_mut().write(b"said".to_vec()).unwrap());
+        drop(pipe);
+        assert!(ended.recv().unwrap().status.success());
+        let log = std::fs::read_to_string(dir.path().join("log")).unwrap();
+        assert_eq!(log.trim(), ((1 << 20) + 4).to_string());
+    }
+
+    #[test]
+    fn who_does_not_read_any_more_is_told_nothing() {
+        let (mut pipe, ended, _dir) = reads("exec true", Vec::new());
+        assert!(ended.recv().unwrap().status.success());
+        assert!(pipe.write(b"said".to_vec()).is_err());
+    }
+}
