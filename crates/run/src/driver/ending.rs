@@ -48,6 +48,7 @@ impl Driver<'_> {
         let Some(mut work) = self.agents.0.remove(id) else {
             return Ok(Event::Tick);
         };
+        self.clear_mount_points();
         if let Seat::Process(desk) = &mut work.seat
             && let Some(ProcessReport::Behind(_)) = &desk.word
             && let Some(ProcessReport::Behind(body)) = desk.word.take()

@@ -88,6 +88,7 @@ impl Driver<'_> {
             Some(Client::Codex) => worktree::git_dirs(it.cwd),
             _ => Vec::new(),
         };
+        self.note_mount_points(&git);
         let list = self.stage.list.id().to_string();
         let places = TemplateValues {
             list: &list,

@@ -20,6 +20,7 @@ mod own;
 mod questions;
 mod refusals;
 mod reports;
+mod sandboxes;
 mod silence;
 mod tools;
 mod turns;
