@@ -166,6 +166,15 @@ impl Conversation {
         output.ended.is_some() && output.waiting.is_empty()
     }
 
+    /// Gives it another turn; says whether that is on its way.
+    pub fn say(&mut self, words: &str) -> bool {
+        let is_said = self.turns.as_mut().is_some_and(|it| it.say(words));
+        if is_said {
+            self.goes_on();
+        }
+        is_said
+    }
+
     /// Another turn was given.
     pub fn goes_on(&mut self) {
         self.reader.goes_on();
@@ -191,7 +200,7 @@ impl Driver<'_> {
             self.read_on(&id, false)?;
             self.bound_log(&id);
             self.take_up_words(&id)?;
-            self.give_turns(&id)?;
+            self.give_turns(&id);
         }
         Ok(())
     }

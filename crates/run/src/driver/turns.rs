@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use flagpost_core::{claims, hooks::tell_by_turn};
 use flagpost_model::{
-    TaskId,
+    TaskId, WorkerId,
+    client::Client,
     envelope::Direction,
     task::{Question, State, Task},
 };
@@ -54,6 +55,11 @@ impl Turns {
         }
     }
 
+    /// Says this; whether it is on its way.
+    pub fn say(&mut self, words: &str) -> bool {
+        self.pipe.write(turn(words)).unwrap_or(false)
+    }
+
     /// Whether to look at an inbox that changed then.
     fn is_due(&mut self, changed: Option<i64>, now: Timestamp) -> bool {
         let is_known = changed.is_some() && changed == self.seen;
@@ -67,64 +73,73 @@ impl Turns {
     }
 }
 
+/// Whether an agent is at work on its task: who is asked how it ended is to do nothing else.
+fn may_be_told(work: &ActiveAgent) -> bool {
+    work.stopping.is_none() && work.answer_by.is_none()
+}
+
 impl Driver<'_> {
     /// Gives an agent a turn where there is something to say, and closes its stdin once its last turn has
     /// ended.
-    pub(super) fn give_turns(&mut self, id: &TaskId) -> Result<()> {
-        let Some(work) = self.agents.0.get(id) else {
-            return Ok(());
-        };
-        // Who is asked how it ended is to do nothing else.
-        let is_at_work = work.stopping.is_none() && work.answer_by.is_none();
+    pub(super) fn give_turns(&mut self, id: &TaskId) {
+        let hears = self.agents.0.get(id).is_some_and(may_be_told);
         let Some(desk) = self.agents.process_mut(id) else {
-            return Ok(());
+            return;
         };
         let (worker, agent) = (desk.place.worker.clone(), desk.agent);
         let Some(talk) = desk.talk.as_mut() else {
-            return Ok(());
+            return;
         };
-        let (began, is_idle) = (talk.began, talk.is_idle());
+        // Its own hooks have told of what there was before it says that it is there.
+        let hears = hears && talk.began && talk.error().is_none();
+        let is_idle = talk.is_idle();
         let Some(mut turns) = talk.turns.take() else {
-            return Ok(());
+            return;
         };
-        if turns.pipe.flush().is_err() {
-            return Ok(());
-        }
-        let client = self.room.agent(agent).client;
-        let mut passed = false;
-        // The client's own hooks have told what there was before it says that it is there.
-        let told = match client.filter(|_| is_at_work && began) {
-            Some(client) => {
-                let mail = self.residents.fleet.mail(&worker);
-                mail.and_then(|mail| {
-                    let home = self.stage.home;
-                    let stat = home.fs().stat(&mail.dir(Direction::Inbox)).ok();
-                    if !turns.is_due(stat.map(|it| it.changed), home.now()) && !is_idle {
-                        return Ok(false);
-                    }
-                    let since = turns.began;
-                    let pass = |words: &str| {
-                        passed = turns.pipe.write(turn(words)).unwrap_or(false);
-                        passed
-                    };
-                    tell_by_turn(home, &mail, (client, since), pass)
-                })
+        let client = self.room.agent(agent).client.filter(|_| hears);
+        let told = match (turns.pipe.flush(), client) {
+            (Err(_), _) => return,
+            (Ok(_), None) => Some(false),
+            (Ok(_), Some(client)) => self.tell_of_brief(&worker, client, &mut turns, is_idle),
+        };
+        let talk = self.agents.process_mut(id).and_then(|it| it.talk.as_mut());
+        if let (Some(talk), Some(told)) = (talk, told)
+            && (told || !is_idle)
+        {
+            if told {
+                talk.goes_on();
             }
-            None => Ok(false),
-        };
-        let Some(talk) = self.agents.process_mut(id).and_then(|it| it.talk.as_mut()) else {
-            return Ok(());
-        };
-        match told {
-            Ok(true) => talk.goes_on(),
-            Ok(false) if is_idle => return Ok(()),
-            Ok(false) => {}
-            // Somebody writes, perhaps: the next look is early enough.
-            Err(error) if !passed && Obstacle::of(&error).is_some() => {}
-            Err(_) => return Ok(()),
+            talk.turns = Some(turns);
         }
-        talk.turns = Some(turns);
-        Ok(())
+    }
+
+    /// Writes of the brief that waits for a worker; none where nothing more may be written.
+    fn tell_of_brief(
+        &self,
+        worker: &WorkerId,
+        client: Client,
+        turns: &mut Turns,
+        is_last: bool,
+    ) -> Option<bool> {
+        let home = self.stage.home;
+        let mut is_written = false;
+        let told = self.residents.fleet.mail(worker).and_then(|mail| {
+            let stat = home.fs().stat(&mail.dir(Direction::Inbox)).ok();
+            if !turns.is_due(stat.map(|it| it.changed), home.now()) && !is_last {
+                return Ok(false);
+            }
+            tell_by_turn(home, &mail, (client, turns.began), |words| {
+                is_written = turns.say(words);
+                is_written
+            })
+        });
+        match told {
+            Ok(told) => Some(told),
+            // Somebody writes, perhaps: the next look is early enough.
+            Err(error) if !is_written && Obstacle::of(&error).is_some() => Some(false),
+            // What is not on record would be said again and again.
+            Err(_) => None,
+        }
     }
 
     /// The question that the agent at work on a task asked, where it was answered before its process ended.
@@ -147,8 +162,7 @@ impl Driver<'_> {
         let (Some(task), Some(work)) = (task, self.agents.0.get(id)) else {
             return Ok(());
         };
-        let is_at_work = work.stopping.is_none() && work.answer_by.is_none();
-        if !is_at_work || self.answered_at_once(&task, work).is_none() {
+        if !may_be_told(work) || self.answered_at_once(&task, work).is_none() {
             return Ok(());
         }
         let Some(desk) = self.agents.process_mut(id) else {
@@ -179,16 +193,8 @@ impl Driver<'_> {
         let Some(desk) = self.agents.process_mut(id) else {
             return Ok(());
         };
-        let talk = desk.talk.as_mut();
-        let is_given = talk.is_some_and(|talk| {
-            let turns = talk.turns.as_mut();
-            let is_given = turns.is_some_and(|it| it.pipe.write(turn(&words)).unwrap_or(false));
-            if is_given {
-                talk.goes_on();
-            }
-            is_given
-        });
-        if !is_given {
+        let is_said = desk.talk.as_mut().is_some_and(|talk| talk.say(&words));
+        if !is_said {
             return self.make_free(id);
         }
         // It asks no more.
