@@ -10,6 +10,7 @@
 mod actors;
 mod agents;
 mod agents_under_their_own_uid;
+mod another_machine;
 mod answers;
 mod bad_arguments;
 mod bad_files;
