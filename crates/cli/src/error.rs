@@ -292,7 +292,7 @@ fn judge_run(error: &run::Error) -> (FailureKind, Option<String>) {
         ),
         run::Error::Worktree(_) => (
             FailureKind::Failed,
-            hint("run without --worktrees, or mend the repository"),
+            hint("mend the repository, and try again; a run needs none of it without --worktrees"),
         ),
         run::Error::Process { .. } => (FailureKind::Failed, None),
     }

@@ -254,8 +254,9 @@ fn without_host(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
             continue;
         }
         let is_joined = word.as_bytes().strip_prefix(OPTION.as_bytes());
-        if !is_joined.is_some_and(|rest| rest.first() == Some(&b'=')) {
-            kept.push(word);
+        match is_joined {
+            Some([b'=', ..]) => {}
+            _ => kept.push(word),
         }
     }
     kept

@@ -63,6 +63,7 @@ mod land_checks;
 mod land_kills;
 mod land_pr;
 mod land_remotes;
+mod land_settings;
 mod land_trees;
 mod land_yard;
 mod listening;
