@@ -226,7 +226,7 @@ fn a_time_limit_ends_a_second_turn_and_the_conversation_goes_on(client: Client) 
         "--retries",
         "2",
         "--timeout",
-        "15s",
+        "30s",
     ];
     let mut run = stage.begin(&args);
     deliver_by_turn(&stage, &pause, &mut run);
