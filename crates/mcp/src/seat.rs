@@ -1,8 +1,8 @@
 //! Who an agent is, and where.
 //!
-//! Owns the way from a tool to an entry of the table of operations: the caller that is made of this
-//! process's worker and place, the arguments, the answer. The repository is looked for at each call: it
-//! may be registered while the client runs.
+//! Owns the way from a tool to an entry of the table of operations: the caller that is made of the
+//! worker and its place, the arguments, the answer. Where a process stands, its repository is looked for
+//! at each call: it may be registered while the client runs.
 
 use std::{
     path::PathBuf,
@@ -29,9 +29,18 @@ pub struct AgentSeat {
     pub(crate) worker: Option<WorkerId>,
     user: WorkerId,
     list: Option<ListId>,
-    dir: PathBuf,
+    place: SeatPlace,
     given: Option<(TaskId, Token)>,
     over: Arc<AtomicBool>,
+}
+
+/// Where an agent sits.
+#[derive(Debug, Clone)]
+enum SeatPlace {
+    /// In a process that stands here.
+    In(PathBuf),
+    /// Elsewhere; its token says which repository it is of.
+    Of(Repository),
 }
 
 impl AgentSeat {
@@ -49,7 +58,24 @@ impl AgentSeat {
             worker,
             user,
             list,
-            dir,
+            place: SeatPlace::In(dir),
+            given: None,
+            over: Arc::default(),
+        }
+    }
+
+    /// The seat of the worker that a token is of, in its repository; `user` is whose process serves it.
+    pub fn of_worker(
+        home: Home,
+        (repository, worker): (Repository, WorkerId),
+        user: WorkerId,
+    ) -> Self {
+        Self {
+            home,
+            worker: Some(worker),
+            user,
+            list: None,
+            place: SeatPlace::Of(repository),
             given: None,
             over: Arc::default(),
         }
@@ -80,10 +106,13 @@ impl AgentSeat {
         self.over.load(Ordering::Relaxed)
     }
 
-    /// The repository that the process stands in.
+    /// The repository that the agent is in.
     pub(crate) fn repository(&self) -> Result<Repository> {
-        let dir = || self.dir.clone();
-        Repository::find(&self.home, &self.dir)?.ok_or_else(|| Error::NoRepository { dir: dir() })
+        match &self.place {
+            SeatPlace::Of(repository) => Ok(repository.clone()),
+            SeatPlace::In(dir) => Repository::find(&self.home, dir)?
+                .ok_or_else(|| Error::NoRepository { dir: dir.clone() }),
+        }
     }
 
     /// The list's name.

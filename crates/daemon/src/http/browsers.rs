@@ -7,9 +7,8 @@
 
 use std::time::{Duration, Instant};
 
+use flagpost_core::relay::workers::tokens::random;
 use sha2::{Digest as _, Sha256};
-
-use crate::instance::random;
 
 /// What is kept of a secret. Comparing two of them says nothing about the secrets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

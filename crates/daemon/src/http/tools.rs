@@ -1,0 +1,68 @@
+//! Agents' tools, `/mcp`: the Model Context Protocol for whoever shows a worker's token.
+//!
+//! Owns who it is that comes: the token says which worker, and nothing else does, at neither door. A token that
+//! is not one, or no more, opens nothing, and neither does the daemon's own.
+
+use std::sync::Arc;
+
+use axum::{
+    body::Body,
+    extract::{Request, State},
+    http::{HeaderMap, HeaderValue, header},
+    response::{IntoResponse, Response},
+};
+use flagpost_core::{Repository, relay::workers::tokens};
+use flagpost_mcp::{AgentSeat, Watched};
+use flagpost_model::WorkerId;
+use tracing::{debug, warn};
+
+use super::{
+    Shared,
+    answer::HttpError,
+    auth::{self, AuthRefusal},
+    router::{aside, received},
+};
+use crate::strangers::Visitor;
+
+/// Answers a request of an agent.
+pub(crate) async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response {
+    let worker = match worker(&shared, request.headers()).await {
+        Ok(worker) => worker,
+        Err(fault) => {
+            let close = HeaderValue::from_static("close");
+            return ([(header::CONNECTION, close)], fault).into_response();
+        }
+    };
+    if let Some(visitor) = request.extensions().get::<Visitor>() {
+        visitor.welcome();
+    }
+    let mut whole = Request::new(Body::empty());
+    *whole.method_mut() = request.method().clone();
+    *whole.headers_mut() = request.headers().clone();
+    match received(request).await {
+        Ok(bytes) => *whole.body_mut() = bytes.into(),
+        Err(fault) => return fault.into_response(),
+    }
+    let seat = AgentSeat::of_worker(shared.home.clone(), worker, shared.actor.clone());
+    let watched = Watched::new(shared.hub.looks(), shared.ended.clone());
+    flagpost_mcp::answer(seat, env!("CARGO_PKG_VERSION"), watched, whole).await
+}
+
+/// Which worker it is that comes.
+async fn worker(
+    shared: &Arc<Shared>,
+    headers: &HeaderMap,
+) -> Result<(Repository, WorkerId), HttpError> {
+    let (shared, shown) = (Arc::clone(shared), auth::bearer(headers).map(str::to_owned));
+    aside(move || {
+        let token = shown.ok_or(AuthRefusal::Worker)?;
+        let holder = tokens::holder(&shared.home, &token).unwrap_or_else(|error| {
+            // What lies in the home is nothing for whoever is not in.
+            warn!(%error, "a worker's token could not be held against anything");
+            None
+        });
+        let holder = holder.ok_or(AuthRefusal::Worker);
+        Ok(holder.inspect_err(|refusal| debug!(%refusal, "turned away"))?)
+    })
+    .await
+}
