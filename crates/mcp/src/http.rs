@@ -7,7 +7,7 @@ use std::{sync::Arc, time::Duration};
 
 use axum::{
     body::Body,
-    http::{Request, Response},
+    http::{Request, Response, StatusCode},
 };
 use rmcp::transport::streamable_http_server::{
     StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
@@ -66,5 +66,10 @@ pub async fn answer(
         .disable_allowed_hosts();
     let sessions = Arc::new(NeverSessionManager::default());
     let service = StreamableHttpService::new(move || Ok(server.clone()), sessions, config);
-    service.handle(request).await.map(Body::new)
+    let mut response = service.handle(request).await.map(Body::new);
+    if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
+        // It is JSON, as the door has seen, and no message of the protocol.
+        *response.status_mut() = StatusCode::BAD_REQUEST;
+    }
+    response
 }

@@ -280,9 +280,14 @@ async fn sent(request: Request) -> Result<Map<String, Value>, HttpError> {
     if bytes.is_empty() {
         return Ok(Map::new());
     }
-    let object = serde_json::from_slice(&bytes)
+    object(&bytes)
+}
+
+/// The JSON object that these bytes are.
+pub(super) fn object(bytes: &[u8]) -> Result<Map<String, Value>, HttpError> {
+    let object = serde_json::from_slice(bytes)
         .map_err(|error| HttpError::usage(format!("what was sent is no JSON object: {error}")))?;
-    let once = flagpost_disk::json::each_key_once(&bytes);
+    let once = flagpost_disk::json::each_key_once(bytes);
     once.map_err(|error| {
         HttpError::usage(format!("what was sent can be read in two ways: {error}"))
     })?;

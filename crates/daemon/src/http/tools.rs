@@ -19,8 +19,8 @@ use tracing::{debug, warn};
 use super::{
     Shared,
     answer::HttpError,
-    auth::{self, AuthRefusal},
-    router::{aside, received},
+    auth::{self, AuthRefusal, Guard},
+    router::{aside, object, received},
 };
 use crate::strangers::Visitor;
 
@@ -36,16 +36,25 @@ pub(crate) async fn answer(State(shared): State<Arc<Shared>>, request: Request) 
     if let Some(visitor) = request.extensions().get::<Visitor>() {
         visitor.welcome();
     }
+    let request = match whole(request).await {
+        Ok(request) => request,
+        Err(fault) => return fault.into_response(),
+    };
+    let seat = AgentSeat::of_worker(shared.home.clone(), worker, shared.actor.clone());
+    let watched = Watched::new(shared.hub.looks(), shared.ended.clone());
+    flagpost_mcp::answer(seat, env!("CARGO_PKG_VERSION"), watched, request).await
+}
+
+/// The request once it has come: a JSON object that can be read in one way.
+async fn whole(request: Request) -> Result<Request, HttpError> {
+    Guard::takes(request.headers())?;
     let mut whole = Request::new(Body::empty());
     *whole.method_mut() = request.method().clone();
     *whole.headers_mut() = request.headers().clone();
-    match received(request).await {
-        Ok(bytes) => *whole.body_mut() = bytes.into(),
-        Err(fault) => return fault.into_response(),
-    }
-    let seat = AgentSeat::of_worker(shared.home.clone(), worker, shared.actor.clone());
-    let watched = Watched::new(shared.hub.looks(), shared.ended.clone());
-    flagpost_mcp::answer(seat, env!("CARGO_PKG_VERSION"), watched, whole).await
+    let bytes = received(request).await?;
+    object(&bytes)?;
+    *whole.body_mut() = bytes.into();
+    Ok(whole)
 }
 
 /// Which worker it is that comes.
