@@ -5,6 +5,7 @@ use std::path::Path;
 use flagpost_testkit::{
     clients::{Client, Installed, aim, served},
     model_server::{ModelServer, Step},
+    sealed::World,
 };
 use serde_json::{Value, json};
 
@@ -18,8 +19,8 @@ const PROMPT: &str = "Take the next task and do it";
 /// Where the token is while the client runs: in no file.
 const VARIABLE: &str = "FLAGPOST_MCP_TOKEN";
 
-/// Has a client told of the tools work a task with them; `tell` says how it is told, `ask` how it is started.
-fn works_a_task(client: Client, tell: impl Fn(&Door<'_>) -> Vec<String>, ask: &[&str]) {
+/// Has a client that was told of the tools at an address work a task with them; `ask` is how it is started.
+fn works_a_task(client: Client, told: impl Fn(&World, &str), ask: &[&str]) {
     let Some(found) = Installed::find(client) else {
         return;
     };
@@ -42,9 +43,7 @@ fn works_a_task(client: Client, tell: impl Fn(&Door<'_>) -> Vec<String>, ask: &[
         Step::text("Done."),
     ];
     server.script(PROMPT, steps);
-    let mut told = world.command_of(client.as_str());
-    let ran = world.run(told.args(tell(&door)));
-    assert_eq!(ran.code, 0, "{ran}");
+    told(&world, &door.url());
     let mut command = world.command_of(client.as_str());
     let ran = world.run(command.env(VARIABLE, &door.token).args(ask).arg(PROMPT));
     assert_eq!(ran.code, 0, "{ran}");
@@ -82,44 +81,61 @@ fn says(dir: &Path, text: &str) -> bool {
     })
 }
 
+/// Tells a client of the tools by a command of its own.
+fn tell(world: &World, client: Client, words: &[&str]) {
+    let mut command = world.command_of(client.as_str());
+    let ran = world.run(command.args(["mcp", "add"]).args(words));
+    assert_eq!(ran.code, 0, "{ran}");
+}
+
 #[test]
 fn claude_code_works_a_task_over_http() {
-    let tell = |door: &Door<'_>| {
-        let url = door.url();
+    let told = |world: &World, url: &str| {
         let header = format!("Authorization: Bearer ${{{VARIABLE}}}");
-        let words = [
-            "mcp",
-            "add",
-            "--transport",
-            "http",
-            "flagpost",
-            &url,
-            "--header",
-            &header,
-        ];
-        words.map(str::to_owned).to_vec()
+        let words = ["--transport", "http", "flagpost", url, "--header", &header];
+        tell(world, Client::Claude, &words);
     };
-    works_a_task(
-        Client::Claude,
-        tell,
-        &["-p", "--allowedTools", "mcp__flagpost", "--"],
-    );
+    let ask = ["-p", "--allowedTools", "mcp__flagpost", "--"];
+    works_a_task(Client::Claude, told, &ask);
 }
 
 #[test]
 fn codex_works_a_task_over_http() {
-    let tell = |door: &Door<'_>| {
-        let url = door.url();
-        let words = [
-            "mcp",
-            "add",
-            "flagpost",
-            "--url",
-            &url,
-            "--bearer-token-env-var",
-            VARIABLE,
-        ];
-        words.map(str::to_owned).to_vec()
+    let told = |world: &World, url: &str| {
+        let words = ["flagpost", "--url", url, "--bearer-token-env-var", VARIABLE];
+        tell(world, Client::Codex, &words);
     };
-    works_a_task(Client::Codex, tell, &["exec", "--skip-git-repo-check"]);
+    works_a_task(Client::Codex, told, &["exec"]);
+}
+
+#[test]
+fn gemini_cli_works_a_task_over_http() {
+    let told = |world: &World, url: &str| {
+        let header = format!("Authorization: Bearer ${VARIABLE}");
+        let words = [
+            "-s",
+            "user",
+            "--transport",
+            "http",
+            "-H",
+            &header,
+            "flagpost",
+            url,
+        ];
+        tell(world, Client::Gemini, &words);
+    };
+    let ask = ["--skip-trust", "--approval-mode", "yolo", "-p"];
+    works_a_task(Client::Gemini, told, &ask);
+}
+
+#[test]
+fn opencode_works_a_task_over_http() {
+    let told = |world: &World, url: &str| {
+        let header = format!("Bearer {{env:{VARIABLE}}}");
+        let server = json!({"type": "remote", "url": url, "headers": {"Authorization": header}});
+        let config = json!({"mcp": {"flagpost": server}});
+        let path = world.repository().join("opencode.json");
+        std::fs::write(path, config.to_string()).unwrap();
+    };
+    works_a_task(Client::Opencode, told, &["run"]);
 }
