@@ -16,7 +16,9 @@ use std::{
 use axum::http::{HeaderMap, HeaderName, Method, header};
 use tokio::sync::watch;
 
-use super::browsers::{Browsers, Digest, Link, SignedIn};
+use flagpost_model::envelope::Hash;
+
+use super::browsers::{Browsers, Link, SignedIn};
 
 /// Which way a request came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,7 +96,7 @@ impl RequiredAuth {
 /// What must be shown over the loopback.
 #[derive(Debug)]
 pub(crate) struct Guard {
-    token: Digest,
+    token: Hash,
     /// The one name that it is asked by: another would be another origin for a browser.
     host: String,
     cookie: String,
@@ -106,7 +108,7 @@ pub(crate) struct Guard {
 impl Guard {
     pub(crate) fn new(token: &str, port: u16) -> Self {
         Self {
-            token: Digest::of(token),
+            token: Hash::of(token.as_bytes()),
             host: format!("127.0.0.1:{port}"),
             // Cookies do not tell ports apart.
             cookie: format!("flagpost-{port}"),
@@ -194,7 +196,7 @@ impl Guard {
     }
 
     fn shows_token(&self, headers: &HeaderMap) -> bool {
-        bearer(headers).is_some_and(|token| Digest::of(token) == self.token)
+        bearer(headers).is_some_and(|token| Hash::of(token.as_bytes()) == self.token)
     }
 
     /// Others on this host may have put cookies of our name beside ours.
