@@ -364,6 +364,7 @@ fn of_giving_a_token() {
         let world = World::simulated(fs);
         // The next writer takes back what never appeared.
         propose(&mail(&world, "W1"), "the next brief");
+        workers::heartbeat(&mail(&world, "W1"), Traits::default()).unwrap();
         let lines = world.history();
         let voided = account::voided(&lines);
         let told = lines
