@@ -68,7 +68,6 @@ pub struct WorkerView {
     /// Its reports that nobody has read.
     pub reports: usize,
     /// It has a token for the daemon's tools.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub has_token: bool,
     /// The decided brief that it reads next.
     #[serde(skip_serializing_if = "Option::is_none")]
