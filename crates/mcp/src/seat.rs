@@ -18,6 +18,7 @@ use flagpost_core::{
         Arguments, Caller, CallerPart, CallerPlace, EntryOutcome, Identity, Operation, Parameter,
         entry,
     },
+    relay::workers::tokens,
 };
 use flagpost_model::{ListId, TaskId, Token, WorkerId, decision::Via, task::Origin};
 use serde_json::{Map, Value};
@@ -39,8 +40,8 @@ pub struct AgentSeat {
 enum SeatPlace {
     /// In a process that stands here.
     In(PathBuf),
-    /// Elsewhere; its token says which repository it is of.
-    Of(Repository),
+    /// Elsewhere: it is of this repository for as long as the token opens the door.
+    Of(Repository, String),
 }
 
 impl AgentSeat {
@@ -65,19 +66,24 @@ impl AgentSeat {
     }
 
     /// The seat of the worker that a token is of, in its repository; `user` is whose process serves it.
-    pub fn of_worker(
-        home: Home,
-        (repository, worker): (Repository, WorkerId),
-        user: WorkerId,
-    ) -> Self {
-        Self {
+    pub fn of_token(home: Home, token: &str, user: WorkerId) -> Result<Option<Self>> {
+        let holder = tokens::holder(&home, token)?;
+        Ok(holder.map(|(repository, worker)| Self {
             home,
             worker: Some(worker),
             user,
             list: None,
-            place: SeatPlace::Of(repository),
+            place: SeatPlace::Of(repository, token.to_owned()),
             given: None,
             over: Arc::default(),
+        }))
+    }
+
+    /// Whether its token opens nothing any more.
+    pub(crate) fn is_void(&self) -> Result<bool> {
+        match &self.place {
+            SeatPlace::In(_) => Ok(false),
+            SeatPlace::Of(_, token) => Ok(tokens::holder(&self.home, token)?.is_none()),
         }
     }
 
@@ -109,7 +115,7 @@ impl AgentSeat {
     /// The repository that the agent is in.
     pub(crate) fn repository(&self) -> Result<Repository> {
         match &self.place {
-            SeatPlace::Of(repository) => Ok(repository.clone()),
+            SeatPlace::Of(repository, _) => Ok(repository.clone()),
             SeatPlace::In(dir) => Repository::find(&self.home, dir)?
                 .ok_or_else(|| Error::NoRepository { dir: dir.clone() }),
         }

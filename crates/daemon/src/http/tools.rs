@@ -11,9 +11,7 @@ use axum::{
     http::{HeaderMap, HeaderValue, header},
     response::{IntoResponse, Response},
 };
-use flagpost_core::{Repository, relay::workers::tokens};
 use flagpost_mcp::{AgentSeat, Watched};
-use flagpost_model::WorkerId;
 use tracing::{debug, warn};
 
 use super::{
@@ -26,8 +24,8 @@ use crate::strangers::Visitor;
 
 /// Answers a request of an agent.
 pub(crate) async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response {
-    let worker = match worker(&shared, request.headers()).await {
-        Ok(worker) => worker,
+    let seat = match seat(&shared, request.headers()).await {
+        Ok(seat) => seat,
         Err(fault) => {
             let close = HeaderValue::from_static("close");
             return ([(header::CONNECTION, close)], fault).into_response();
@@ -40,7 +38,6 @@ pub(crate) async fn answer(State(shared): State<Arc<Shared>>, request: Request) 
         Ok(request) => request,
         Err(fault) => return fault.into_response(),
     };
-    let seat = AgentSeat::of_worker(shared.home.clone(), worker, shared.actor.clone());
     let watched = Watched::new(shared.hub.looks(), shared.ended.clone());
     flagpost_mcp::answer(seat, env!("CARGO_PKG_VERSION"), watched, request).await
 }
@@ -57,21 +54,19 @@ async fn whole(request: Request) -> Result<Request, HttpError> {
     Ok(whole)
 }
 
-/// Which worker it is that comes.
-async fn worker(
-    shared: &Arc<Shared>,
-    headers: &HeaderMap,
-) -> Result<(Repository, WorkerId), HttpError> {
+/// The seat of the worker that comes.
+async fn seat(shared: &Arc<Shared>, headers: &HeaderMap) -> Result<AgentSeat, HttpError> {
     let (shared, shown) = (Arc::clone(shared), auth::bearer(headers).map(str::to_owned));
     aside(move || {
         let token = shown.ok_or(AuthRefusal::Worker)?;
-        let holder = tokens::holder(&shared.home, &token).unwrap_or_else(|error| {
+        let (home, user) = (shared.home.clone(), shared.actor.clone());
+        let seat = AgentSeat::of_token(home, &token, user).unwrap_or_else(|error| {
             // What lies in the home is nothing for whoever is not in.
             warn!(%error, "a worker's token could not be held against anything");
             None
         });
-        let holder = holder.ok_or(AuthRefusal::Worker);
-        Ok(holder.inspect_err(|refusal| debug!(%refusal, "turned away"))?)
+        let seat = seat.ok_or(AuthRefusal::Worker);
+        Ok(seat.inspect_err(|refusal| debug!(%refusal, "turned away"))?)
     })
     .await
 }

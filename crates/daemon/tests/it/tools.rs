@@ -389,6 +389,25 @@ fn who_waits_and_hangs_up_is_offered_nothing() {
 }
 
 #[test]
+fn who_waits_with_a_token_that_becomes_void_is_offered_nothing() {
+    let (place, tokens) = fleet(&["W3", "W7"]);
+    let served = place.serve();
+    let wait = call("inbox", &json!({"wait_s": 50}));
+    let mut waiting = begun(&served, &tokens[0], &wait);
+    answered(&served, &tokens[1], "status", &json!({}));
+    let next = issue(&place, "W3");
+    brief(&served, "W3");
+    let mut text = String::new();
+    waiting.read_to_string(&mut text).unwrap();
+    assert!(
+        text.contains("is void") && !text.contains("lexer"),
+        "{text}"
+    );
+    let found = answered(&served, &next, "inbox", &json!({}));
+    assert_eq!(found["items"][0]["seq"], 1, "{found}");
+}
+
+#[test]
 fn the_end_of_the_daemon_answers_who_waits() {
     let (place, tokens) = fleet(&["W3"]);
     let served = place.serve();

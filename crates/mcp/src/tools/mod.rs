@@ -218,6 +218,10 @@ impl AgentTool {
         if !self.is_for(seat) {
             return Err(ToolRefusal::NoWorker);
         }
+        // Whoever waits may have begun long ago.
+        if seat.is_void()? {
+            return Err(ToolRefusal::Void);
+        }
         (self.run)(seat, arguments::read(self.params, said)?)
     }
 }

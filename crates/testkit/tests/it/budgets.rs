@@ -25,7 +25,7 @@ const LANDING: usize = 2_600;
 
 /// What the program may be when the clean-up is done: 55,000 without its faces, the cockpit, the board with
 /// what the daemon tells it, and the tools of agents.
-const PROGRAM: usize = 55_000 + 4_690 + 400 + 940 + LANDING;
+const PROGRAM: usize = 55_000 + 4_690 + 400 + 960 + LANDING;
 
 /// The program.
 const BUDGETS: &[Budget] = &[
@@ -73,8 +73,8 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "mcp",
-        lines: 940,
-        goal: 940,
+        lines: 960,
+        goal: 960,
         why: "a face: the tools as a table, what each asks of the table of operations, resources; on two ways, of which one waits without a thread",
     },
     Budget {

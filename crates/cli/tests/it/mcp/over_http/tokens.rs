@@ -92,5 +92,8 @@ fn only_a_person_makes_one_and_only_for_a_worker_of_the_fleet() {
     assert_eq!(with(&world, "token_sha256").len(), 0);
     assert_eq!(world.flagpost(["worker", "token", "W1"]).code, 3);
     world.ok(["worker", "add", "W1"]);
-    assert_eq!(json_of(&world, &["worker", "show", "W1"])["has_token"], false);
+    assert_eq!(
+        json_of(&world, &["worker", "show", "W1"])["has_token"],
+        false
+    );
 }
