@@ -11,6 +11,8 @@ use flagpost_model::{
 };
 use flagpost_run as run;
 
+use crate::host::HostError;
+
 pub use flagpost_core::FailureKind;
 
 /// A failure of the command line itself.
@@ -143,6 +145,10 @@ pub fn judge(error: &anyhow::Error) -> (FailureKind, Option<String>) {
                 FailureKind::NotFound,
                 Some(hint).filter(|_| !unknown.known.is_empty()),
             );
+        }
+        if let Some(error) = cause.downcast_ref::<HostError>() {
+            let (kind, next) = error.judge();
+            return (kind, Some(next));
         }
         if let Some(Usage { hint: next, .. }) = cause.downcast_ref() {
             return (FailureKind::Usage, hint(next));
@@ -286,7 +292,7 @@ fn judge_run(error: &run::Error) -> (FailureKind, Option<String>) {
         ),
         run::Error::Worktree(_) => (
             FailureKind::Failed,
-            hint("run without --worktrees, or mend the repository"),
+            hint("mend the repository, and try again; a run needs none of it without --worktrees"),
         ),
         run::Error::Process { .. } => (FailureKind::Failed, None),
     }

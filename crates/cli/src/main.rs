@@ -1,7 +1,7 @@
 //! `flagpost`: coordinates a fleet of coding agents through plain files.
 //!
-//! The table of contents: answer a shell that completes a line; else parse, open the home, carry out the verb, print its answer. Here, and
-//! nowhere else, an exit code is decided.
+//! The table of contents: answer a shell that completes a line; else parse, open the home, carry out the verb, print its answer; or let
+//! another machine do so. Here, and nowhere else, an exit code is decided.
 
 mod args;
 mod commands;
@@ -10,6 +10,7 @@ mod context;
 mod error;
 mod fit;
 mod groups;
+mod host;
 mod instructions;
 mod output;
 mod progress;
@@ -56,6 +57,9 @@ fn main() -> ExitCode {
 fn carry_out(args: Cli) -> anyhow::Result<u8> {
     let Cli { globals, command } = args;
     let context = context::Context::open(globals)?;
+    if let Some(host) = host::RemoteHost::named(&context.globals, &context.settings)? {
+        return Ok(host.carry_out(&context.settings)?);
+    }
     let answer = match (commands::run(&context, command), &context.settings.report) {
         // Who is told where to report may be in a sandbox.
         (Err(error), Some(_)) => return Err(error::in_sandbox(error)),

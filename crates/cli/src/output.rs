@@ -317,6 +317,12 @@ pub fn say(line: &str) {
     let _: io::Result<()> = writeln!(io::stderr().lock(), "{line}");
 }
 
+/// The same of lines that have their width and their colours already.
+pub fn say_styled(lines: &str) {
+    let lines = terminal::clean(lines, true);
+    let _: io::Result<()> = writeln!(io::stderr().lock(), "{lines}");
+}
+
 /// Sends bytes to the terminal that stderr is, as they are; false where it is none.
 pub fn ring(bytes: &[u8]) -> io::Result<bool> {
     let mut stderr = io::stderr().lock();

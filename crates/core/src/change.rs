@@ -440,7 +440,7 @@ impl<'l> Change<'l> {
         let is_news = outcome.beside.as_ref().is_none_or(|it| it.rev.is_some());
         match writer {
             Some(writer) if is_news => {
-                writer.carry_out(&self.actor, self.entries, || sealed.publish())?;
+                writer.carry_out(&self.actor, self.entries, sealed)?;
             }
             _ => sealed.publish()?,
         }

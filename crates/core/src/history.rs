@@ -22,7 +22,7 @@ use std::path::PathBuf;
 
 use flagpost_disk::{
     self as disk,
-    fsx::{self, Durability, Lock, Rank},
+    fsx::{self, Durability, Lock, Rank, StagedBatch},
 };
 use flagpost_model::{RepoId, WorkerId, id::MAX_NUMBER};
 use jiff::Timestamp;
@@ -313,12 +313,7 @@ pub(crate) struct Writer<'h> {
     voids: Vec<Entry>,
 }
 
-impl<'h> Writer<'h> {
-    /// The home it writes in.
-    pub(crate) fn home(&self) -> &'h Home {
-        self.history.home
-    }
-
+impl Writer<'_> {
     /// The number that the first entry of the coming change will get.
     pub(crate) fn next(&self) -> u64 {
         self.last + self.voids.len() as u64 + 1
@@ -329,10 +324,10 @@ impl<'h> Writer<'h> {
         mut self,
         actor: &WorkerId,
         entries: Vec<Entry>,
-        appear: impl FnOnce() -> disk::Result<()>,
+        change: StagedBatch<'_>,
     ) -> Result<()> {
         self.record(actor, entries)?;
-        let Err(error) = appear() else {
+        let Err(error) = change.publish() else {
             return Ok(());
         };
         let (history, at) = (self.history, self.at);

@@ -39,6 +39,9 @@ use crate::{
     terminal::{line, title},
 };
 
+/// So many of the last lines of a failed check are shown.
+const WORDS: usize = 5;
+
 pub use answers::{LandedAnswer, LandingRehearsal, ToLand};
 pub use terms::{LandingOptions, resolve};
 
@@ -110,7 +113,7 @@ pub fn run(context: &Context, args: &LandArgs) -> anyhow::Result<Answer> {
         false => wanted(&list, &view()?, &args.ids)?,
     };
     if args.dry_run {
-        return rehearsal(&repository, view()?);
+        return rehearsal(&repository, view()?, &only);
     }
     let terms = LandingTerms {
         keep: args.keep,
@@ -137,7 +140,9 @@ fn wanted(list: &List<'_>, view: &LandingView, named: &[String]) -> anyhow::Resu
                 continue;
             }
             Some(BranchState::Waits { on }) => format!("it builds on {}", ids(on)),
-            Some(BranchState::Refused(_)) => "it is done again first".to_owned(),
+            Some(BranchState::Refused(_)) => {
+                "its work was sent back, and is done again before it can land".to_owned()
+            }
             None => format!(
                 "no branch of it holds commits that {} lacks, or it has not passed",
                 view.queue.target.branch
@@ -145,19 +150,28 @@ fn wanted(list: &List<'_>, view: &LandingView, named: &[String]) -> anyhow::Resu
         };
         return Err(flagpost_core::Error::from(LandingRefusal::NothingToLand { task, why }).into());
     }
+    for (branch, _) in view.branches().filter(|(it, _)| wanted.contains(&it.task)) {
+        let others = branch.builds_on.iter().filter(|on| !wanted.contains(on));
+        let others: Vec<TaskId> = others.cloned().collect();
+        if !others.is_empty() {
+            let why = format!("it builds on {}: name that, too", ids(&others));
+            let task = branch.task.clone();
+            return Err(
+                flagpost_core::Error::from(LandingRefusal::NothingToLand { task, why }).into(),
+            );
+        }
+    }
     Ok(wanted)
 }
 
 /// Asks a person.
 fn confirm(context: &Context, view: &LandingView, terms: &LandingTerms) -> anyhow::Result<()> {
-    let ready: Vec<&QueuedBranch> = view.queue.ready().collect();
-    let is_wanted = |it: &&&QueuedBranch| terms.only.is_empty() || terms.only.contains(&it.task);
-    let count = ready.iter().filter(is_wanted).count();
+    let count = view.queue.ready_of(&terms.only).count();
     if count == 0 && view.queue.staged.is_none() {
         return Ok(());
     }
     let screen = Screen::of(context);
-    say(table(screen, view).trim_end());
+    output::say_styled(table(screen, view).trim_end());
     let check = match &terms.check {
         Some(check) => format!("checked by '{check}'"),
         None => "without a check".to_owned(),
@@ -178,7 +192,7 @@ fn confirm(context: &Context, view: &LandingView, terms: &LandingTerms) -> anyho
         Some(false) => Err(usage("nothing was landed")),
         None => Err(usage_with(
             "nobody is there to confirm; --dry-run shows what would land",
-            "the verb's --help tells how to answer beforehand",
+            "--yes lands without asking",
         )),
     }
 }
@@ -256,6 +270,22 @@ fn answer(context: &Context, report: &LandingReport, terms: &LandingTerms) -> An
     for (task, url) in &report.requests {
         text += &format!("  {task} {}\n", line(url));
     }
+    text += &what_is_left(report);
+    let mut answer = Answer::of(&LandedAnswer::from(report))
+        .text(Screen::of(context).wrapped(&text))
+        .ids(
+            report
+                .landed
+                .iter()
+                .chain(report.requests.iter().map(|(task, _)| task)),
+        );
+    answer.code = u8::from(!report.is_whole());
+    answer
+}
+
+/// What did not land, a line each, with what to do next.
+pub fn what_is_left(report: &LandingReport) -> String {
+    let mut text = String::new();
     if !report.refused.is_empty() {
         text += &format!(
             "refused {}: 'flagpost run --worktrees' does the work again; 'flagpost land --status' tells why\n",
@@ -265,29 +295,25 @@ fn answer(context: &Context, report: &LandingReport, terms: &LandingTerms) -> An
     for (task, why) in &report.left {
         text += &format!("not landed {task}: {}\n", line(why));
     }
+    if !report.left.is_empty() {
+        text += "'flagpost land' tries these again, once that is mended\n";
+    }
     if !report.waits.is_empty() {
         text += &format!(
-            "waiting {}: they build on work that did not land\n",
+            "waiting {}: they build on work that did not land; 'flagpost task reopen ID' has one done again without it\n",
             ids(&report.waits)
         );
     }
     if let Some(take) = &report.take {
         text += &format!("passed, and not taken into your working tree: {take}\n");
     }
-    let is_whole = report.refused.is_empty()
-        && report.left.is_empty()
-        && report.waits.is_empty()
-        && report.take.is_none();
-    let mut answer = Answer::of(&LandedAnswer::from(report))
-        .text(Screen::of(context).wrapped(&text))
-        .ids(
-            report
-                .landed
-                .iter()
-                .chain(report.requests.iter().map(|(task, _)| task)),
+    if let Some(why) = &report.failed {
+        text += &format!(
+            "the landing ended early: {}; 'flagpost land' goes on\n",
+            line(why)
         );
-    answer.code = u8::from(!is_whole);
-    answer
+    }
+    text
 }
 
 fn status(context: &Context, view: &LandingView) -> Answer {
@@ -306,12 +332,17 @@ fn status(context: &Context, view: &LandingView) -> Answer {
     };
     for (branch, _) in view.branches() {
         if let BranchState::Refused(refused) = &branch.state {
-            let first = refused.why.lines().next().unwrap_or_default();
+            let mut words = refused.why.lines().filter(|it| !it.trim().is_empty());
+            let first = words.next().unwrap_or_default();
             text += &format!("{}: {}\n", branch.task, line(first));
+            let last: Vec<&str> = words.collect();
+            for words in &last[last.len().saturating_sub(WORDS)..] {
+                text += &format!("    {}\n", line(words));
+            }
         }
     }
     if view.queue.staged.is_some() {
-        text += "a tested commit waits for a working tree: 'flagpost land' takes it where it has no changes\n";
+        text += "a tested commit waits: 'flagpost land' takes it, once your working tree and the remote let it\n";
     }
     for it in &view.landed {
         let detail = |key: &str| it.entry.detail.get(key).and_then(|it| it.as_str());
@@ -415,8 +446,12 @@ fn rows<'q>(screen: Screen, branches: impl Iterator<Item = (&'q QueuedBranch, u6
     )
 }
 
-fn rehearsal(repository: &Repository, view: LandingView) -> anyhow::Result<Answer> {
-    let rehearsed = rehearse(&repository.top, &view.queue)?;
+fn rehearsal(
+    repository: &Repository,
+    view: LandingView,
+    only: &[TaskId],
+) -> anyhow::Result<Answer> {
+    let rehearsed = rehearse(&repository.top, &view.queue, only)?;
     let onto = &view.queue.target.branch;
     let mut text = match rehearsed.is_empty() {
         true => format!("nothing would land on {}\n", line(onto)),

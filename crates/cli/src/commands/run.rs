@@ -22,7 +22,7 @@ use flagpost_run::{
     Input, Options, Rehearsal, RunContext, RunReport, RunScope,
     agent::Agent,
     events::RunEvent,
-    landing::LandingTerms,
+    landing::{LandingReport, LandingTerms},
     scheduler::{RunConfig, TaskOutcome},
 };
 use jiff::SignedDuration;
@@ -483,7 +483,12 @@ fn answer(context: &Context, list: &List<'_>, report: &RunReport, account: &RunP
         interrupted: report.interrupted,
         again: as_typed(),
     };
-    let text = progress::summary(account, &next, Screen::of(context));
+    let screen = Screen::of(context);
+    let mut text = progress::summary(account, &next, screen);
+    if let Some(landing) = &report.landing {
+        text += &screen.wrapped(&land::what_is_left(landing));
+    }
+    let has_landed = report.landing.as_ref().is_none_or(LandingReport::is_whole);
     let body = RunAnswer {
         list: list.id(),
         session: Some(&report.session),
@@ -501,7 +506,7 @@ fn answer(context: &Context, list: &List<'_>, report: &RunReport, account: &RunP
     answer.code = match report.fates.iter().any(parked) {
         // The accounts' limits were not waited for.
         true => 5,
-        false => u8::from(counts.passed < report.fates.len()),
+        false => u8::from(counts.passed < report.fates.len() || !has_landed),
     };
     answer
 }

@@ -28,7 +28,7 @@ pub fn words(event: &RunEvent) -> Option<String> {
             format!("landing {branches} on {}; {check}", one_line(onto))
         }
         RunEvent::LandChecking { tasks, check } => {
-            format!("  check {}: {}", ids(tasks), one_line(check))
+            format!("  check {}: {}", checked(tasks), one_line(check))
         }
         RunEvent::LandChecked {
             tasks,
@@ -37,10 +37,10 @@ pub fn words(event: &RunEvent) -> Option<String> {
         } => {
             let how = match (passed, tasks.len()) {
                 (true, _) => "passed",
-                (false, 1) => "failed",
+                (false, 0 | 1) => "failed",
                 (false, _) => "failed; they are tried in halves",
             };
-            format!("  check {}: {how} ({seconds} s)", ids(tasks))
+            format!("  check {}: {how} ({seconds} s)", checked(tasks))
         }
         RunEvent::LandLanded {
             task,
@@ -110,6 +110,14 @@ pub fn words(event: &RunEvent) -> Option<String> {
         }
         _ => return None,
     })
+}
+
+/// What a check is of: the tasks, or the target without any.
+fn checked(tasks: &[flagpost_model::TaskId]) -> String {
+    match tasks {
+        [] => "without their work".to_owned(),
+        tasks => ids(tasks),
+    }
 }
 
 fn ids(tasks: &[flagpost_model::TaskId]) -> String {

@@ -20,6 +20,8 @@ fn a_target_that_cannot_be_one_is_named_with_what_to_do() {
     for (onto, code, words) in [
         ("nowhere", 3, "there is no branch nowhere"),
         ("a..b", 3, "there is no branch a..b"),
+        ("main~0", 3, "there is no branch main~0"),
+        ("main@{0}", 3, "there is no branch main@{0}"),
         (&*branch(1), 2, "is the branch of a task"),
     ] {
         assert_says(&yard.land(&["--onto", onto]), code, &[words, "hint:"]);
@@ -194,4 +196,45 @@ fn a_home_that_cannot_be_written_is_named() {
     disk.make_read_only();
     assert_says(&yard.land(&[]), 1, &["Read-only file system"]);
     assert_eq!(yard.on_target(), [0; 0]);
+}
+
+#[test]
+fn tasks_that_are_named_land_alone_or_say_what_they_build_on() {
+    let yard = Yard::of(3);
+    yard.world.ok(["task", "dep", "add", "3", "2"]);
+    yard.branch(3, &branch(2), |yard| yard.write("file-3", "3\n"));
+    assert_says(&yard.land(&["3"]), 4, &["builds on 2: name that, too"]);
+    assert_says(&yard.land(&["1", "--dry-run"]), 0, &["1 Task 1 (1 commit)"]);
+    assert!(!yard.land(&["1", "--dry-run"]).stdout.contains("Task 2"));
+    assert_says(&yard.land(&["1"]), 0, &["landing 1 branch on main"]);
+    yard.assert_landed([1]);
+    yard.lands(&["2", "3"]);
+    yard.assert_landed([1, 2, 3]);
+}
+
+/// What landed last is what the task says, and the work of before is not told again.
+#[test]
+fn work_that_was_done_again_has_landed_once_more_and_no_oftener() {
+    let yard = Yard::of(1);
+    yard.lands(&[]);
+    yard.world.ok(["task", "reopen", "1"]);
+    yard.world.ok(["claim", "1"]);
+    yard.world.ok(["done", "1", "again"]);
+    yard.branch(1, "main", |yard| yard.write("more", ""));
+    yard.git(&["branch", "-m", &branch(1), "flagpost/web-2/1"]);
+    yard.lands(&[]);
+    let told = || {
+        let (_, task) = yard.world.json(["show", "1"]);
+        (task["landing"].clone(), yard.recorded(1))
+    };
+    let (landing, times) = told();
+    assert_eq!(
+        (times, &landing["landed"]["commit"]),
+        (2, &yard.git(&["rev-parse", "main"]).into())
+    );
+    for _ in 0..2 {
+        let ran = yard.lands(&[]);
+        assert!(ran.stdout.contains("nothing landed"), "{ran}");
+        assert_eq!(told(), (landing.clone(), 2));
+    }
 }

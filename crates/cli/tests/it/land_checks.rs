@@ -104,17 +104,37 @@ fn a_branch_that_was_reset_or_deleted_meanwhile_lands_as_it_was_checked() {
     yard.assert_landed([1, 2, 3]);
 }
 
-/// The work was passed and is on the target; only the records differ.
 #[test]
-fn tasks_that_are_removed_or_opened_again_meanwhile_do_not_stop_the_others() {
-    let yard = Yard::of(3);
-    let what = "\"$flagpost\" task rm 1 --yes; \"$flagpost\" task reopen 2";
-    yard.lands(&["--check", &once(&yard, what)]);
-    assert_eq!(yard.on_target(), [1, 2, 3]);
-    assert_eq!([1, 2, 3].map(|it| yard.recorded(it)), [0, 0, 1]);
+fn tasks_that_are_removed_cancelled_or_opened_again_meanwhile_do_not_land_with_the_others() {
+    let yard = Yard::of(4);
+    let what = "\"$flagpost\" task rm 1 --yes; for it in 2 3; do \"$flagpost\" task reopen $it; done; \"$flagpost\" task cancel 2";
+    let ran = yard.lands(&["--check", &once(&yard, what)]);
+    assert!(
+        ran.stderr
+            .contains("1, 2, 3 is no longer done: the others are tried without it"),
+        "{ran}"
+    );
+    yard.assert_landed([4]);
     let ran = yard.lands(&[]);
     assert!(ran.stdout.contains("nothing landed"), "{ran}");
     yard.assert_tidy();
+}
+
+/// A check that cannot work is nobody's fault.
+#[test]
+fn a_check_that_fails_on_the_target_itself_sends_nobodys_work_back() {
+    let yard = Yard::of(2);
+    for check in ["no-such-program", "exit 3"] {
+        let ran = yard.land(&["--check", check]);
+        assert_eq!(ran.code, 1, "{ran}");
+        assert!(
+            ran.stderr.contains("the check fails on main itself"),
+            "{ran}"
+        );
+    }
+    yard.assert_landed([]);
+    yard.lands(&["--check", "true"]);
+    yard.assert_landed([1, 2]);
 }
 
 #[test]

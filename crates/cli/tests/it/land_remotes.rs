@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+use flagpost_testkit::{background::Background, race::until};
+use rustix::process::Signal;
+
 use crate::land_yard::Yard;
 
 /// A yard with a bare remote `up` and another clone of it.
@@ -99,4 +102,66 @@ fn hooks_that_refuse_a_push_leave_the_target_and_the_next_landing_goes_on() {
         yard.lands(&["--push", "up"]);
         assert_both_stand_on(&yard, &up, "file-1\nfile-2\nshared");
     }
+}
+
+/// A server may say what it likes: whether others pushed first its branch tells.
+#[test]
+fn a_refusal_in_the_words_of_a_late_push_is_a_refusal() {
+    let (yard, up, _) = yard();
+    yard.hook(
+        &up,
+        "pre-receive",
+        "echo 'non-fast-forward pushes are off [rejected]' >&2; exit 1",
+    );
+    let ran = yard.land(&["--push", "up", "--check", "true"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    assert!(ran.stderr.contains("pushes are off"), "{ran}");
+    assert_eq!(ran.stderr.matches("passed (").count(), 1, "{ran}");
+}
+
+#[test]
+fn whoever_goes_to_another_branch_during_the_push_does_not_take_the_target_along() {
+    let (yard, up, _) = yard();
+    let (dir, web) = (
+        yard.world.repository().join(".git"),
+        yard.world.repository(),
+    );
+    let hook = format!(
+        "unset GIT_DIR; git -C '{}' checkout -qb other",
+        web.display()
+    );
+    yard.hook(&dir, "pre-push", &hook);
+    let ran = yard.lands(&["--push", "up"]);
+    assert!(ran.stdout.contains("landed 2 tasks on main"), "{ran}");
+    assert_eq!(yard.git(&["log", "--format=%s", "other"]), "first");
+    assert_both_stand_on(&yard, &up, "file-1\nfile-2\nshared");
+}
+
+/// A remote or a hook that hangs ends with the landing, and so does whoever asks at the terminal.
+#[test]
+fn a_landing_that_git_holds_up_can_be_ended() {
+    let (yard, ..) = yard();
+    let dir = yard.world.repository().join(".git");
+    let (began, mark) = (yard.outside("began"), yard.world.home());
+    yard.hook(
+        &dir,
+        "pre-push",
+        &format!("touch '{}'; sleep 600", began.display()),
+    );
+    let mut command = yard.world.command();
+    command.args(["land", "--yes", "--push", "up"]);
+    let mut landing = Background::start(&mut command);
+    until("it pushes", || began.exists());
+    landing.signal(Signal::TERM);
+    let ended = landing.end();
+    assert_eq!(ended.code, 1, "{ended}");
+    assert!(ended.stderr.contains("was interrupted"), "{ended}");
+    let marked = format!("FLAGPOST_HOME={}", mark.display());
+    assert_eq!(
+        flagpost_testkit::background::with_in_environment(&marked),
+        [0; 0]
+    );
+    std::fs::remove_file(dir.join("hooks/pre-push")).unwrap();
+    yard.lands(&["--push", "up"]);
+    yard.assert_landed([1, 2]);
 }

@@ -132,3 +132,46 @@ fn submodules_on_the_target_and_on_a_branch_land_like_files() {
     yard.lands(&["--check", "test -d one"]);
     yard.assert_landed([1, 2]);
 }
+
+/// Git removes no tree in which a submodule was checked out, and a fast-forward leaves the one here behind.
+#[test]
+fn a_submodule_that_a_check_or_a_person_checked_out_is_in_nobodys_way() {
+    let yard = Yard::of(2);
+    let sub = yard.outside("sub");
+    yard.git(&["init", "-q", sub.to_str().unwrap()]);
+    yard.git_in(&sub, &["commit", "-q", "--allow-empty", "-m", "s"]);
+    yard.git(&["submodule", "--quiet", "add", sub.to_str().unwrap(), "sub"]);
+    yard.commit("a submodule");
+    yard.git_in(&sub, &["commit", "-q", "--allow-empty", "-m", "later"]);
+    let later = yard.git_in(&sub, &["rev-parse", "HEAD"]);
+    yard.branch(1, "main", |yard| {
+        yard.write("file-1", "1\n");
+        let inside = yard.world.repository().join("sub");
+        yard.git_in(&inside, &["fetch", "-q"]);
+        yard.git_in(&inside, &["checkout", "-q", &later]);
+    });
+    yard.git(&["submodule", "--quiet", "update"]);
+    let check = "git -c protocol.file.allow=always submodule --quiet update --init";
+    for _ in 0..2 {
+        yard.lands(&["--check", check, "--batch", "1"]);
+    }
+    assert_eq!(yard.git(&["status", "--porcelain"]), " M sub");
+    yard.git(&["submodule", "--quiet", "update"]);
+    yard.assert_landed([1, 2]);
+}
+
+#[test]
+fn files_that_the_repository_ignores_are_somebodys() {
+    let hide = |yard: &Yard| {
+        let exclude = yard.world.repository().join(".git/info/exclude");
+        std::fs::write(exclude, "file-1\n").unwrap();
+        yard.write("file-1", "my only secret\n");
+    };
+    let show = |yard: &Yard| {
+        let file = yard.world.repository().join("file-1");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "my only secret\n");
+        std::fs::remove_file(file).unwrap();
+    };
+    let why = "untracked working tree files would be overwritten";
+    waits_for(hide, why, show);
+}

@@ -10,6 +10,7 @@
 mod actors;
 mod agents;
 mod agents_under_their_own_uid;
+mod another_machine;
 mod answers;
 mod bad_arguments;
 mod bad_files;
@@ -62,6 +63,7 @@ mod land_checks;
 mod land_kills;
 mod land_pr;
 mod land_remotes;
+mod land_settings;
 mod land_trees;
 mod land_yard;
 mod listening;

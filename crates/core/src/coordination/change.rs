@@ -149,7 +149,7 @@ impl Directory<'_> {
                     it.detail(WHERE, self.dir.to_string_lossy().into_owned())
                         .detail("rev", micros(updated))
                 });
-                writer.carry_out(actor, lines.collect(), || sealed.publish())?;
+                writer.carry_out(actor, lines.collect(), sealed)?;
             }
         }
         for (name, line) in change.told {

@@ -52,6 +52,12 @@ pub(super) fn landing(refusal: &LandingRefusal) -> (FailureKind, Option<String>)
             FailureKind::TimedOut,
             hint("try again when fewer people push; a shorter check helps, too"),
         ),
+        LandingRefusal::Unsound { .. } => (
+            FailureKind::Failed,
+            hint(
+                "it runs in a new worktree: it must install what it needs; --check CMD names another one, and 'flagpost land ID' lands work that mends the branch",
+            ),
+        ),
         LandingRefusal::NoRequests { .. } => (
             FailureKind::Failed,
             hint(

@@ -1,8 +1,8 @@
 //! One call of the `git` program.
 //!
 //! Owns how git is run: its place given by `-C` and by nothing a parent left in the environment;
-//! no pager, prompt, editor or terminal; plain messages; answers of bounded size. Hooks and
-//! configuration stay the user's. It must never pass `--force`.
+//! no pager, prompt, editor or terminal; plain messages; answers of bounded size; an end when the
+//! caller wants one. Hooks and configuration stay the user's. It must never pass `--force`.
 
 use std::{
     ffi::OsStr,
@@ -10,9 +10,18 @@ use std::{
     os::unix::process::{CommandExt, ExitStatusExt},
     path::{Path, PathBuf},
     process::{Command, ExitStatus, Stdio},
-    sync::{Arc, Mutex, PoisonError, mpsc},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
     thread,
     time::{Duration, Instant},
+};
+
+use rustix::{
+    io::Errno,
+    process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid},
 };
 
 use super::{GitError, GitResult};
@@ -48,6 +57,10 @@ const LOCK_PAUSE: Duration = Duration::from_millis(50);
 /// How long complaints are waited for once git is gone: a hook's background process may hold them
 /// open for ever.
 const COMPLAINT_WAIT: Duration = Duration::from_millis(500);
+/// How often to look whether the caller wants an end.
+const LOOK: Duration = Duration::from_millis(50);
+/// How long git and its hooks have to end in good order.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// What git answered.
 #[derive(Debug)]
@@ -84,6 +97,7 @@ pub struct Git {
     dir: PathBuf,
     call: String,
     input: Option<String>,
+    stop: Option<Arc<AtomicBool>>,
 }
 
 impl Git {
@@ -96,6 +110,8 @@ impl Git {
         command
             .env("LC_ALL", "C")
             .env("GIT_TERMINAL_PROMPT", "0")
+            // Who asks at a terminal from the background is stopped and never answered.
+            .env("SSH_ASKPASS_REQUIRE", "force")
             .env("GIT_EDITOR", ":")
             // A look must not take the index's lock from an agent.
             .env("GIT_OPTIONAL_LOCKS", "0")
@@ -113,6 +129,7 @@ impl Git {
             dir: dir.to_owned(),
             call: String::new(),
             input: None,
+            stop: None,
         }
     }
 
@@ -147,6 +164,13 @@ impl Git {
         self
     }
 
+    /// Ends git, and whatever it started, once this is set. For calls that hooks or a remote may hold up.
+    #[must_use]
+    pub fn until(mut self, stop: &Arc<AtomicBool>) -> Self {
+        self.stop = Some(Arc::clone(stop));
+        self
+    }
+
     /// Runs; whatever the exit code, the answer.
     pub fn ask(&mut self) -> GitResult<GitOutput> {
         self.converse()
@@ -170,7 +194,11 @@ impl Git {
         let deadline = Instant::now() + LOCK_WAIT;
         loop {
             let answer = self.ask()?;
-            if !answer.met_a_lock() || Instant::now() >= deadline {
+            let is_wanted = !self
+                .stop
+                .as_ref()
+                .is_some_and(|it| it.load(Ordering::Relaxed));
+            if !is_wanted || !answer.met_a_lock() || Instant::now() >= deadline {
                 return Ok(answer);
             }
             thread::sleep(LOCK_PAUSE);
@@ -209,6 +237,10 @@ impl Git {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()?;
+        let watch = self
+            .stop
+            .as_ref()
+            .map(|stop| EndOnStop::watch(&child, stop));
         let complaints = child.stderr.take().map(collect_aside);
         if let (Some(text), Some(mut stdin)) = (&self.input, child.stdin.take()) {
             // A git that has gone away says why in its exit code.
@@ -221,6 +253,14 @@ impl Git {
             bounded.read_to_end(&mut out)?;
             too_long = io::copy(&mut bounded.into_inner(), &mut io::sink())? > 0;
         }
+        if watch.is_some() {
+            let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+            while matches!(
+                waitid(WaitId::Pid(Pid::from_child(&child)), ended),
+                Err(Errno::INTR)
+            ) {}
+            drop(watch);
+        }
         let status = child.wait()?;
         if too_long {
             let text = format!("answered with more than {ANSWER_LIMIT} bytes");
@@ -228,6 +268,44 @@ impl Git {
         }
         let err = complaints.map(|wait| wait()).unwrap_or_default();
         Ok(GitOutput { status, out, err })
+    }
+}
+
+/// Ends a git when that is wanted. It is dropped before the process is reaped, so that its group's number
+/// is nobody else's.
+struct EndOnStop {
+    over: mpsc::Sender<()>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl EndOnStop {
+    fn watch(git: &std::process::Child, stop: &Arc<AtomicBool>) -> Self {
+        let (group, stop) = (Pid::from_child(git), Arc::clone(stop));
+        let (over, is_over) = mpsc::channel::<()>();
+        let thread = thread::spawn(move || {
+            let mut patience = LOOK;
+            let mut signal = Signal::TERM;
+            while is_over.recv_timeout(patience) == Err(mpsc::RecvTimeoutError::Timeout) {
+                if stop.load(Ordering::Relaxed) {
+                    // One that is gone has ended.
+                    let _ = kill_process_group(group, signal);
+                    (patience, signal) = (GRACE, Signal::KILL);
+                }
+            }
+        });
+        Self {
+            over,
+            thread: Some(thread),
+        }
+    }
+}
+
+impl Drop for EndOnStop {
+    fn drop(&mut self) {
+        let _ = self.over.send(());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
     }
 }
 

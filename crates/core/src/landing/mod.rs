@@ -55,9 +55,14 @@ impl Target {
         if Branch::named(&branch).is_of_a_task() {
             return Err(LandingRefusal::OwnBranch { branch }.into());
         }
-        match git::commit(top, &format!("refs/heads/{branch}"))? {
-            Some(tip) => Ok(Self { branch, tip }),
-            None => Err(LandingRefusal::NoTarget { branch }.into()),
+        // A commit may be named by other words than a branch.
+        let full = format!("refs/heads/{branch}");
+        match git::exists(top, &full)? {
+            true => match git::commit(top, &full)? {
+                Some(tip) => Ok(Self { branch, tip }),
+                None => Err(LandingRefusal::NoTarget { branch }.into()),
+            },
+            false => Err(LandingRefusal::NoTarget { branch }.into()),
         }
     }
 
@@ -76,6 +81,7 @@ fn current_branch(top: &Path) -> Result<Option<String>> {
         Some(1) => Ok(None),
         _ => Err(LandingRefusal::NoGit {
             dir: top.to_owned(),
+            why: git.refused(&answer).message,
         }
         .into()),
     }

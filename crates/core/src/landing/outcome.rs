@@ -131,7 +131,8 @@ pub fn recall(
         };
         let task = file.task;
         let known = task.landing.as_ref().and_then(Landing::landed);
-        if known.is_some_and(|it| it.tip == tag.tip) {
+        // Work that was done again and landed anew is told by a later tag.
+        if known.is_some_and(|it| it.tip == tag.tip || it.at.as_second() >= tag.at) {
             old.extend((tag.at < ends).then_some(name));
             continue;
         }

@@ -80,6 +80,12 @@ impl LandingQueue {
         self.branches.iter().filter(ready)
     }
 
+    /// The same of these tasks only, where some are named.
+    pub fn ready_of<'q>(&'q self, only: &'q [TaskId]) -> impl Iterator<Item = &'q QueuedBranch> {
+        self.ready()
+            .filter(|it| only.is_empty() || only.contains(&it.task))
+    }
+
     /// How many commits of a branch the target lacks.
     pub fn ahead(&self, top: &Path, of: &QueuedBranch) -> Result<u64> {
         let counted = Git::at(top)

@@ -10,11 +10,13 @@ use flagpost_model::TaskId;
 /// Nothing can be landed so.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LandingRefusal {
-    /// There is no git.
-    #[error("{} is no git repository: there is nothing to land", dir.display())]
+    /// Git knows no repository there, or nothing of it.
+    #[error("git cannot say what is to land in {}: {why}", dir.display())]
     NoGit {
         /// Where.
         dir: PathBuf,
+        /// What git said.
+        why: String,
     },
     /// The repository stands on a commit.
     #[error("the repository stands on no branch, so nothing says where to land")]
@@ -71,6 +73,16 @@ pub enum LandingRefusal {
         /// How often.
         times: u32,
     },
+    /// The check fails without any of the work that is to land.
+    #[error(
+        "nothing lands, and no work is sent back, since the check fails on {branch} itself. {why}"
+    )]
+    Unsound {
+        /// The branch.
+        branch: String,
+        /// What came of the check.
+        why: String,
+    },
     /// A remote has no place for pull requests.
     #[error("no pull request can be opened at {remote}: {why}")]
     NoRequests {
@@ -91,7 +103,7 @@ pub enum LandingRefusal {
         why: String,
     },
     /// The operator ended it.
-    #[error("the landing was interrupted: {branch} stands on a commit that passed its check")]
+    #[error("the landing was interrupted; what had landed on {branch} before is whole")]
     Interrupted {
         /// The branch.
         branch: String,

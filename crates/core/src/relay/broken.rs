@@ -9,7 +9,7 @@ use std::{collections::BTreeMap, io::ErrorKind, path::Path};
 use flagpost_disk::{
     self as disk,
     dialects::relay::{self as layout, EnvelopePart},
-    fsx::{self, Batch},
+    fsx,
 };
 use flagpost_model::{
     Seq, WorkerId,
@@ -229,7 +229,7 @@ impl Locked<'_> {
                 wish.reason.clone().unwrap_or_else(|| why.to_string()),
             );
         let flag = self.path(&layout::withdrawn(seq));
-        self.commit(actor, vec![entry], Batch::new(), &[flag])?;
+        self.commit_flag(actor, vec![entry], flag)?;
         Ok(decided(false))
     }
 }

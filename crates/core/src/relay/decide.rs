@@ -271,13 +271,12 @@ pub fn edit(
     let after = layout::read_brief(&mail.worker, seq, &meta)
         .map_err(|reason| malformed(locked.path(&layout::sidecar(seq)), reason))?;
     letter.prints = after.prints(body);
-    batch.put(locked.path(&layout::sidecar(seq)), meta);
-    batch.put(locked.path(&layout::body(seq)), body.as_bytes().to_owned());
     // Durable before it is decided on: a decision on a body that is lost would hold for ever.
-    batch.stage(mail.home.fs())?.publish()?;
+    batch.put_first(locked.path(&layout::sidecar(seq)), meta);
+    batch.put_first(locked.path(&layout::body(seq)), body.as_bytes().to_owned());
     let on = (Decision::Edited, via);
     let verdict = verdict_of(&locked, actor, letter.prints.clone(), on);
-    locked.put(actor, vec![(letter.clone(), verdict)])?;
+    locked.put_with(batch, actor, vec![(letter.clone(), verdict)])?;
     Ok(Decided {
         brief: letter.brief,
         decision: Decision::Edited,

@@ -5,7 +5,7 @@
 
 use flagpost_disk::{
     dialects::relay::{self as layout, EnvelopePart},
-    fsx::{self, Batch},
+    fsx::Batch,
     process,
 };
 use flagpost_model::{
@@ -69,15 +69,24 @@ impl Locked<'_> {
         actor: &WorkerId,
         verdicts: Vec<(BriefView, DecisionRecord)>,
     ) -> Result<()> {
+        self.put_with(Batch::new(), actor, verdicts)
+    }
+
+    /// The same in a batch that holds what is decided on.
+    pub(super) fn put_with(
+        &self,
+        batch: Batch,
+        actor: &WorkerId,
+        verdicts: Vec<(BriefView, DecisionRecord)>,
+    ) -> Result<()> {
         if verdicts.is_empty() {
             return Ok(());
         }
-        let flags: Vec<_> = verdicts
-            .iter()
-            .map(|(letter, verdict)| self.path(&layout::flag(letter.brief.seq, verdict.decision)))
-            .collect();
         let put = self.commit_numbered(actor, |first| {
-            let mut made = Transition::default();
+            let mut made = Transition {
+                entries: Vec::new(),
+                batch,
+            };
             for (line, (letter, verdict)) in (first..).zip(&verdicts) {
                 let line = Some(line);
                 let verdict = DecisionRecord {
@@ -86,6 +95,8 @@ impl Locked<'_> {
                 };
                 self.decide_in(&mut made.batch, letter, &verdict)?;
                 self.unmark(&mut made.batch, letter);
+                let flag = layout::flag(letter.brief.seq, verdict.decision);
+                made.batch.flag(self.path(&flag));
                 made.entries
                     .push(self.verdict_entry(letter.brief.seq, &verdict));
             }
@@ -99,8 +110,6 @@ impl Locked<'_> {
                 return Err(error);
             }
         };
-        // A decision that stands has its flag, even if another one was in the way.
-        fsx::flags(self.mail.home.fs(), &flags)?;
         for (line, (letter, verdict)) in (first..).zip(&verdicts) {
             self.keep_what_was_decided(line, letter, verdict)?;
         }

@@ -97,7 +97,7 @@ pub fn next(mail: &Mail<'_>, actor: &WorkerId) -> Result<Option<Offer>> {
         if !again {
             let mark = locked.path(&layout::offered(seq));
             let entry = mail.entry(Kind::BriefDelivered, Some(seq));
-            locked.commit(actor, vec![entry], Batch::new(), &[mark])?;
+            locked.commit_flag(actor, vec![entry], mark)?;
         }
         return Ok(offer(mail, letter.for_its_worker(mail)?, delivery, again));
     }
@@ -300,14 +300,14 @@ impl Locked<'_> {
         (actor, by): (&WorkerId, Option<&WorkerId>),
         seq: Seq,
         message: Option<&Message>,
-        batch: Batch,
+        mut batch: Batch,
     ) -> Result<()> {
         let entry = self.mail.entry(Kind::BriefRead, Some(seq));
         let acked = message.and_then(|it| {
             messages::event_on_behalf(Kind::MessageAcked, it, by.map(WorkerId::as_str))
         });
-        let mark = self.path(&layout::read_flag(seq));
+        batch.flag(self.path(&layout::read_flag(seq)));
         let entries = [entry].into_iter().chain(acked).collect();
-        self.commit(actor, entries, batch, &[mark])
+        self.commit(actor, entries, batch)
     }
 }

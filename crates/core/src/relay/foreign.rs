@@ -147,7 +147,7 @@ impl Locked<'_> {
             .detail("via", Via::External.as_str())
             .detail("file", what);
         let mark = self.path(&layout::foreign(seq));
-        self.commit(actor, vec![entry], Batch::new(), &[mark])
+        self.commit_flag(actor, vec![entry], mark)
     }
 
     /// Sees to it that the decision on record has its file and its flag, and no other, and that what its
@@ -160,7 +160,7 @@ impl Locked<'_> {
     ) -> Result<bool> {
         let (seq, slot, fs) = (letter.brief.seq, &letter.slot, self.mail.home.fs());
         let path = |decision| self.path(&layout::flag(seq, decision));
-        let (mut batch, mut flags, mut was_outside) = (Batch::new(), Vec::new(), Vec::new());
+        let (mut batch, mut was_outside) = (Batch::new(), Vec::new());
         let decision = self.path(&layout::decision(seq));
         match letter.filed {
             Filed::It => {}
@@ -187,15 +187,15 @@ impl Locked<'_> {
             }
         }
         if !slot.has(EnvelopePart::Flag(verdict.decision)) {
-            flags.push(path(verdict.decision));
+            batch.flag(path(verdict.decision));
         }
         if letter.told.is_read
             && !slot.has(EnvelopePart::Read)
             && self.is_read_for_sure(actor, seq)?
         {
-            flags.push(self.path(&layout::read_flag(seq)));
+            batch.flag(self.path(&layout::read_flag(seq)));
         }
-        if batch.is_empty() && flags.is_empty() {
+        if batch.is_empty() {
             return Ok(false);
         }
         let entry = self
@@ -206,7 +206,7 @@ impl Locked<'_> {
             true => Vec::new(),
             false => vec![entry],
         };
-        self.commit(actor, entries, batch, &flags)?;
+        self.commit(actor, entries, batch)?;
         Ok(true)
     }
 

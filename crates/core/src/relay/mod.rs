@@ -281,12 +281,11 @@ impl Mail<'_> {
 struct Transition {
     entries: Vec<Entry>,
     batch: Batch,
-    flags: Vec<PathBuf>,
 }
 
 impl Transition {
-    /// Its content is sealed, its lines are durable, its files appear, then its flags. Durable on
-    /// return, which tells the number of the first line.
+    /// Its content is sealed, its lines are durable, its files appear. Durable on return, which tells
+    /// the number of the first line.
     fn carry_out(
         self,
         home: &Home,
@@ -296,7 +295,7 @@ impl Transition {
         let sealed = self.batch.stage(home.fs())?;
         let history = History::of(home, repo);
         let writer = history.writer(at, &|it| change::is_applied(home, None, it))?;
-        Self::appear(writer, actor, self.entries, (sealed, self.flags))
+        Self::appear(writer, actor, self.entries, sealed)
     }
 
     /// The same for one whose files name its lines, made once the number of the first is known.
@@ -310,20 +309,17 @@ impl Transition {
         let writer = history.writer(at, &|it| change::is_applied(home, None, it))?;
         let made = make(writer.next())?;
         let sealed = made.batch.stage(home.fs())?;
-        Self::appear(writer, actor, made.entries, (sealed, made.flags))
+        Self::appear(writer, actor, made.entries, sealed)
     }
 
     fn appear(
         writer: Writer<'_>,
         actor: &WorkerId,
         entries: Vec<Entry>,
-        (sealed, flags): (StagedBatch<'_>, Vec<PathBuf>),
+        sealed: StagedBatch<'_>,
     ) -> Result<u64> {
-        let (first, fs) = (writer.next(), writer.home().fs());
-        writer.carry_out(actor, entries, || {
-            sealed.publish()?;
-            fsx::flags(fs, &flags)
-        })?;
+        let first = writer.next();
+        writer.carry_out(actor, entries, sealed)?;
         Ok(first)
     }
 }
@@ -344,19 +340,8 @@ impl Locked<'_> {
     }
 
     /// Carries out a transition, durable on return.
-    fn commit(
-        &self,
-        actor: &WorkerId,
-        entries: Vec<Entry>,
-        batch: Batch,
-        flags: &[PathBuf],
-    ) -> Result<()> {
-        let transition = Transition {
-            entries,
-            batch,
-            flags: flags.to_vec(),
-        };
-        self.carry_out(actor, transition)?;
+    fn commit(&self, actor: &WorkerId, entries: Vec<Entry>, batch: Batch) -> Result<()> {
+        self.carry_out(actor, Transition { entries, batch })?;
         Ok(())
     }
 
@@ -374,6 +359,13 @@ impl Locked<'_> {
     ) -> Result<u64> {
         let mail = self.mail;
         Transition::carry_out_numbered(mail.home, &mail.repo, (actor, self.at), make)
+    }
+
+    /// The same for one that only raises a flag.
+    fn commit_flag(&self, actor: &WorkerId, entries: Vec<Entry>, flag: PathBuf) -> Result<()> {
+        let mut batch = Batch::new();
+        batch.flag(flag);
+        self.commit(actor, entries, batch)
     }
 
     /// Records what no file of its own shows.

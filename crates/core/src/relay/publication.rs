@@ -70,22 +70,16 @@ impl Locked<'_> {
         let message = Message::of_brief(brief, body);
         let mut entries = vec![proposed_entry(self.mail, brief, &file.prints(body))];
         entries.extend(messages::event_for(Kind::MessageSent, &message));
-        let mut flags = Vec::new();
         let published = match appears.verdict() {
             None => {
                 batch.create(self.path(&layout::body(seq)), text);
-                let transition = Transition {
-                    entries,
-                    batch,
-                    flags,
-                };
-                self.carry_out(actor, transition)
+                self.carry_out(actor, Transition { entries, batch })
             }
             Some(verdict) => {
                 ahead.push(self.path(&layout::decision(seq)));
-                flags.push(self.path(&layout::flag(seq, verdict.decision)));
+                batch.flag(self.path(&layout::flag(seq, verdict.decision)));
                 if let Appears::Taken(_) = appears {
-                    flags.push(self.path(&layout::read_flag(seq)));
+                    batch.flag(self.path(&layout::read_flag(seq)));
                 }
                 self.commit_numbered(actor, |first| {
                     let verdict = DecisionRecord {
@@ -105,11 +99,7 @@ impl Locked<'_> {
                         entries.push(self.mail.entry(Kind::BriefRead, Some(seq)));
                         entries.extend(acked);
                     }
-                    Ok(Transition {
-                        entries,
-                        batch,
-                        flags,
-                    })
+                    Ok(Transition { entries, batch })
                 })
             }
         };

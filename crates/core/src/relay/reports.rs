@@ -159,7 +159,7 @@ impl Locked<'_> {
             .detail("summary", message.line());
         let sent = messages::event_for(Kind::MessageSent, &message);
         let entries = [entry].into_iter().chain(sent).collect();
-        let posted = self.commit(actor, entries, batch, &[]);
+        let posted = self.commit(actor, entries, batch);
         if let Err(Error::Disk(disk::Error::Conflict { path })) = &posted {
             self.yield_number(actor, seq, path, &[])?;
         }
@@ -239,7 +239,7 @@ pub fn confirm(mail: &Mail<'_>, actor: &WorkerId, seq: Seq) -> Result<bool> {
     }
     let mark = locked.path(&layout::flag(seq, Decision::Ratified));
     let entry = mail.entry(Kind::ReportConfirmed, Some(seq));
-    locked.commit(actor, vec![entry], Batch::new(), &[mark])?;
+    locked.commit_flag(actor, vec![entry], mark)?;
     Ok(false)
 }
 
@@ -277,7 +277,7 @@ pub(super) fn acknowledge(
             messages::event_on_behalf(Kind::MessageAcked, &message, by.map(WorkerId::as_str));
         let mark = locked.path(&layout::read_flag(seq));
         let entries = [entry].into_iter().chain(acked).collect();
-        locked.commit(actor, entries, Batch::new(), &[mark])?;
+        locked.commit_flag(actor, entries, mark)?;
     }
     Ok(paper)
 }

@@ -346,7 +346,7 @@ impl Locked<'_> {
         let mut batch = Batch::new();
         let path = self.mail.dir.join(layout::WORKER);
         batch.put(path, layout::write_worker(before, worker));
-        self.commit(actor, vec![entry], batch, &[])
+        self.commit(actor, vec![entry], batch)
     }
 }
 

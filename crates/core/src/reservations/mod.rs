@@ -337,7 +337,7 @@ impl ReservationChange<'_> {
         let gone = over.chain(self.released.iter().map(|it| it.n));
         gone.for_each(|n| batch.remove(self.of.path(n)));
         let sealed = batch.stage(fs)?;
-        writer.carry_out(actor, entries, || sealed.publish())?;
+        writer.carry_out(actor, entries, sealed)?;
         self.added.extend(self.renewed);
         Ok(self.added)
     }

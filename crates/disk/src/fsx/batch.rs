@@ -1,8 +1,9 @@
-//! Replacing and removing files, one or many, as one step of work.
+//! Replacing and removing files and raising flags, one or many, as one step of work.
 //!
 //! Owns the order: every new content is written under a temporary name and synced ([`Batch::stage`]),
-//! then the names change and are synced ([`StagedBatch::publish`]). Between the two a caller may record
-//! what is about to appear. What replaces a file has that file's mode and group. What was not revealed is cleaned away and leaves no trace.
+//! then the names change and are synced, and flags are raised at last ([`StagedBatch::publish`]). Between
+//! the two a caller may record what is about to appear. What replaces a file has that file's mode and
+//! group. What was not revealed is cleaned away and leaves no trace.
 
 use std::{
     collections::BTreeSet,
@@ -10,19 +11,20 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Error, Fs, Result, publish::rename_new, temporary};
+use super::{Error, Fs, Result, flag::flags, publish::rename_new, temporary};
 use crate::error::found;
 
 /// From this many files on, the file system is synced as a whole, with whatever others wrote.
 const SYNC_ALL_FROM: usize = 33;
 
-/// Files to be replaced and removed together.
+/// Files to be replaced and removed together, and flags to be raised then.
 #[derive(Debug, Default)]
 pub struct Batch {
     ahead: Vec<(PathBuf, Vec<u8>)>,
     creations: Vec<(PathBuf, Vec<u8>)>,
     puts: Vec<(PathBuf, Vec<u8>)>,
     removals: Vec<PathBuf>,
+    flags: Vec<PathBuf>,
 }
 
 impl Batch {
@@ -31,8 +33,8 @@ impl Batch {
         Self::default()
     }
 
-    /// Replace `target`, or create it, before anything else appears: durable once the batch is sealed.
-    pub(super) fn put_first(&mut self, target: PathBuf, bytes: Vec<u8>) {
+    /// Replace `target`, or create it, before anything else appears: durable once the batch is staged.
+    pub fn put_first(&mut self, target: PathBuf, bytes: Vec<u8>) {
         self.ahead.push((target, bytes));
     }
 
@@ -52,10 +54,16 @@ impl Batch {
         self.removals.push(target);
     }
 
+    /// Raise a flag once everything else is durable, whoever raised it before.
+    pub fn flag(&mut self, target: PathBuf) {
+        self.flags.push(target);
+    }
+
     /// Whether there is nothing to do.
     pub fn is_empty(&self) -> bool {
         let files = [&self.ahead, &self.creations, &self.puts];
-        files.iter().all(|it| it.is_empty()) && self.removals.is_empty()
+        let others = [&self.removals, &self.flags];
+        files.iter().all(|it| it.is_empty()) && others.iter().all(|it| it.is_empty())
     }
 
     /// Makes all new content durable under temporary names, and what goes ahead under its own. On
@@ -65,6 +73,7 @@ impl Batch {
             fs,
             staged: Vec::new(),
             removals: self.removals,
+            flags: self.flags,
         };
         let ahead = self.ahead.len();
         let one_by_one = ahead + self.creations.len() + self.puts.len() < SYNC_ALL_FROM;
@@ -110,6 +119,7 @@ pub struct StagedBatch<'f> {
     fs: &'f dyn Fs,
     staged: Vec<Staged>,
     removals: Vec<PathBuf>,
+    flags: Vec<PathBuf>,
 }
 
 #[derive(Debug)]
@@ -130,8 +140,9 @@ impl Staged {
 }
 
 impl StagedBatch<'_> {
-    /// Changes the names, new ones first, in the order they were put, and makes them durable. New
-    /// ones are durable before any other changes: what replaces a file may speak of them.
+    /// Changes the names, new ones first, in the order they were put, and makes them durable; then
+    /// raises the flags. New names are durable before any other changes: what replaces a file may speak
+    /// of them.
     pub fn publish(mut self) -> Result<()> {
         let mut put_in = BTreeSet::new();
         let mut is_new = false;
@@ -160,7 +171,7 @@ impl StagedBatch<'_> {
             // A directory that is not there holds nothing either.
             found(self.fs.sync_dir(&dir)).map_err(Error::io("sync", &dir))?;
         }
-        Ok(())
+        flags(self.fs, &self.flags)
     }
 
     fn publish_first(&mut self, count: usize) -> Result<()> {

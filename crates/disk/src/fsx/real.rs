@@ -15,7 +15,7 @@ use std::{
     ops::Range,
     os::unix::{
         ffi::OsStrExt,
-        fs::{DirBuilderExt, FileExt, OpenOptionsExt},
+        fs::{DirBuilderExt, FileExt, OpenOptionsExt, PermissionsExt},
     },
     path::{Path, PathBuf},
     sync::mpsc,
@@ -360,7 +360,25 @@ pub(super) fn hollow(_path: &Path, _part: Range<u64>, _words: &str) -> io::Resul
 }
 
 pub(super) fn remove_tree(dir: &Path) -> io::Result<()> {
-    std::fs::remove_dir_all(dir)
+    match std::fs::remove_dir_all(dir) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            open_dirs(dir)?;
+            std::fs::remove_dir_all(dir)
+        }
+        removed => removed,
+    }
+}
+
+/// Lets the owner into a directory and those below it, without following links.
+fn open_dirs(dir: &Path) -> io::Result<()> {
+    std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o700))?;
+    for entry in std::fs::read_dir(dir)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            open_dirs(&entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 #[cfg(target_os = "linux")]

@@ -103,6 +103,8 @@ impl LandingThread {
         let mut landed = std::mem::take(&mut self.report.landed);
         let mut refused = std::mem::take(&mut self.report.refused);
         landed.extend(report.landed.iter().cloned());
+        // What came back earlier may have been done again.
+        refused.retain(|it| !report.landed.contains(it));
         refused.extend(report.refused.iter().cloned());
         self.report = LandingReport {
             landed,
@@ -172,6 +174,9 @@ impl Driver<'_> {
                     ref refused,
                     ..
                 } if landed.is_empty() && refused.is_empty() => {}
+                // It waits from one landing to the next.
+                RunEvent::LandStaged { ref commit, .. } if !self.noticed.insert(commit.clone()) => {
+                }
                 event => self.tell(event)?,
             },
             LandingNews::Ended(Ok(report)) => {
@@ -185,6 +190,9 @@ impl Driver<'_> {
                 let words = format!("nothing more lands for now: {why}");
                 if self.noticed.insert(words.clone()) {
                     self.tell(RunEvent::Notice { words })?;
+                }
+                if let Some(thread) = &mut self.lander {
+                    thread.report.failed = Some(why);
                 }
                 return Ok(true);
             }

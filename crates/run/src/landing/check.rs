@@ -53,8 +53,8 @@ const AGENTS: &[&str] = &[
 pub(super) struct Check<'a> {
     pub(super) command: &'a str,
     pub(super) timeout: SignedDuration,
-    /// The target branch.
-    pub(super) onto: &'a str,
+    /// What is checked, in words.
+    pub(super) on: String,
     /// What the tree stands on.
     pub(super) commit: &'a str,
 }
@@ -116,14 +116,14 @@ impl Check<'_> {
             None => format!("did not end within {:#}", self.timeout),
         };
         let commit = self.commit.get(..12).unwrap_or(self.commit);
-        let (command, onto) = (self.command, self.onto);
+        let (command, on) = (self.command, &self.on);
         let words = last_lines(stage, &log)?;
         let said = match words.is_empty() {
             true => "It printed nothing.".to_owned(),
             false => format!("The end of its words:\n\n{words}"),
         };
         Ok(Verdict::Failed(format!(
-            "The check `{command}` {how} on {onto} with this branch merged (commit {commit}). {said}"
+            "The check `{command}` {how} on {on} (commit {commit}). {said}"
         )))
     }
 }

@@ -2,10 +2,13 @@
 //!
 //! Owns the three ways of it, and which of git's answers is the branch's fault: files in conflict are, and
 //! whatever else git refuses (a hook, a missing name, a full disk) is not. Hooks and signatures are those
-//! of the repository. A squash leaves no trace of what it brought, so a branch that builds on it is merged
+//! of the repository; settings that would make git do more or less than asked do not count. A squash leaves no trace of what it brought, so a branch that builds on it is merged
 //! onto a commit that says so, which nothing names.
 
-use std::path::Path;
+use std::{
+    path::Path,
+    sync::{Arc, atomic::AtomicBool},
+};
 
 use flagpost_core::{
     git::{self, Git, GitOutput, GitResult},
@@ -29,7 +32,7 @@ pub(super) enum Merged {
 
 /// Brings a branch in. The tree stands on `before`, which holds the work of `brought`, other branches' tips.
 pub(super) fn take_in(
-    tree: &Path,
+    (tree, stop): (&Path, &Arc<AtomicBool>),
     (before, brought): (&str, &[String]),
     branch: &QueuedBranch,
     method: LandingMethod,
@@ -37,25 +40,34 @@ pub(super) fn take_in(
     let message = message(branch);
     let mut git = match method {
         LandingMethod::Merge => Git::at(tree)
+            // What it resolved by itself nobody has looked at.
+            .config("rerere.autoUpdate=false")
             .args(&["merge", "--quiet", "--no-ff", "--commit", "--no-squash"])
             .args(&["--no-autostash", "--no-edit", "-m", &message, &branch.tip]),
         LandingMethod::Rebase => {
             Git::at(tree)
                 .args(&["checkout", "--quiet", "--detach", &branch.tip])
                 .run_patiently()?;
-            Git::at(tree).args(&["rebase", "--quiet", before])
+            Git::at(tree)
+                // Else it would rewrite every branch on the way.
+                .config("rebase.updateRefs=false")
+                .config("rebase.autoSquash=false")
+                .config("rerere.autoUpdate=false")
+                .args(&["rebase", "--quiet", before])
         }
         LandingMethod::Squash => {
             stand_in(tree, before, brought)?;
             Git::at(tree)
-                .args(&["merge", "--quiet", "--squash"])
+                .config("rerere.autoUpdate=false")
+                .args(&["merge", "--quiet", "--squash", "--ff"])
                 .args(&["--no-autostash", &branch.tip])
         }
-    };
+    }
+    .until(stop);
     let answer = git.ask_patiently()?;
     if answer.code() == Some(0) {
         if method == LandingMethod::Squash {
-            return commit(tree, before, &message);
+            return commit((tree, stop), before, &message);
         }
         return Ok(Merged::Commit(head(tree)?));
     }
@@ -104,13 +116,19 @@ fn reset_softly(tree: &Path, commit: &str) -> GitResult<()> {
 }
 
 /// The one commit of a squash. Nothing is to be committed where the target has all of it.
-fn commit(tree: &Path, before: &str, message: &str) -> WorktreeResult<Merged> {
+fn commit(
+    (tree, stop): (&Path, &Arc<AtomicBool>),
+    before: &str,
+    message: &str,
+) -> WorktreeResult<Merged> {
     reset_softly(tree, before)?;
     let mut look = Git::at(tree).args(&["diff", "--cached", "--quiet"]);
     if look.ask()?.code() == Some(0) {
         return Ok(Merged::Commit(before.to_owned()));
     }
-    let mut git = Git::at(tree).args(&["commit", "--quiet", "-m", message]);
+    let mut git = Git::at(tree)
+        .until(stop)
+        .args(&["commit", "--quiet", "-m", message]);
     let answer = git.ask_patiently()?;
     match answer.code() {
         Some(0) => Ok(Merged::Commit(head(tree)?)),

@@ -18,7 +18,10 @@ mod tree;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Instant,
 };
 
@@ -93,6 +96,19 @@ pub struct LandingReport {
     pub requests: Vec<(TaskId, String)>,
     /// How to take what passed its check into a working tree with changes.
     pub take: Option<String>,
+    /// Why the last landing of a run ended before its time.
+    pub failed: Option<String>,
+}
+
+impl LandingReport {
+    /// Whether all that was to land did.
+    pub fn is_whole(&self) -> bool {
+        self.refused.is_empty()
+            && self.left.is_empty()
+            && self.waits.is_empty()
+            && self.take.is_none()
+            && self.failed.is_none()
+    }
 }
 
 /// How often the target may be moved by others before a landing gives up.
@@ -104,12 +120,14 @@ pub struct Landing<'a> {
     sessions: Sessions<'a>,
     actor: &'a WorkerId,
     terms: &'a LandingTerms,
-    stop: &'a AtomicBool,
+    stop: &'a Arc<AtomicBool>,
     tell: &'a mut dyn FnMut(RunEvent) -> Result<()>,
     tree: LandingTree,
     /// Groups that a failed check left to be tried in halves, the next one last.
     halves: Vec<Vec<TaskId>>,
     overtaken: u32,
+    /// A commit that is known to pass.
+    sound: Option<String>,
     /// Whether what an earlier landing left, or others did, is to be looked at first.
     must_settle: bool,
     report: LandingReport,
@@ -125,7 +143,7 @@ impl<'a> Landing<'a> {
         stage: RunContext<'a>,
         actor: &'a WorkerId,
         terms: &'a LandingTerms,
-        stop: &'a AtomicBool,
+        stop: &'a Arc<AtomicBool>,
         tell: &'a mut dyn FnMut(RunEvent) -> Result<()>,
     ) -> Result<Self> {
         let onto = Target::of(stage.repository, terms.onto.as_deref())?.branch;
@@ -141,6 +159,7 @@ impl<'a> Landing<'a> {
             tell,
             halves: Vec::new(),
             overtaken: 0,
+            sound: None,
             must_settle: true,
             report: LandingReport {
                 onto,
@@ -184,7 +203,10 @@ impl<'a> Landing<'a> {
             if !std::mem::replace(&mut is_begun, true) {
                 (self.tell)(RunEvent::LandStarted {
                     onto: queue.target.branch.clone(),
-                    tasks: queue.ready().map(|it| it.task.clone()).collect(),
+                    tasks: queue
+                        .ready_of(&self.terms.only)
+                        .map(|it| it.task.clone())
+                        .collect(),
                     check: self.terms.check.clone(),
                 })?;
             }
@@ -258,7 +280,8 @@ impl<'a> Landing<'a> {
             )?;
             self.tree.went_to(None);
             let onto = (before.as_str(), &brought[..]);
-            match take_in(self.tree.path(), onto, branch, self.terms.method)? {
+            let place = (self.tree.path(), self.stop);
+            match take_in(place, onto, branch, self.terms.method)? {
                 Merged::Commit(commit) => {
                     self.tree.went_to(Some(&commit));
                     merged.push((branch.clone(), commit));
@@ -271,6 +294,7 @@ impl<'a> Landing<'a> {
                     return self.refuse(queue, branch, why);
                 }
                 Merged::Not(reason) => {
+                    self.must_go_on(&queue.target)?;
                     self.leave(branch, format!("git did not bring it in: {reason}"))?;
                     break;
                 }
@@ -291,11 +315,31 @@ impl<'a> Landing<'a> {
                 self.halves.push(first.to_vec());
                 Ok(())
             }
-            Verdict::Failed(why) => self.refuse(queue, &branches[0], why),
+            Verdict::Failed(why) => {
+                self.must_be_sound(queue, base)?;
+                self.refuse(queue, &branches[0], why)
+            }
         }
     }
 
-    /// Runs the check on what the tree stands on.
+    /// Refuses nobody's work for a check that fails without it, too.
+    fn must_be_sound(&mut self, queue: &LandingQueue, base: &str) -> Result<()> {
+        if self.sound.as_deref() == Some(base) {
+            return Ok(());
+        }
+        self.tree.stand_on(base)?;
+        match self.check(queue, &[], base)? {
+            Verdict::Passed => Ok(()),
+            Verdict::Stopped => self.must_go_on(&queue.target),
+            Verdict::Failed(why) => Err(LandingRefusal::Unsound {
+                branch: queue.target.branch.clone(),
+                why,
+            }
+            .into()),
+        }
+    }
+
+    /// Runs the check on what the tree stands on: the target with a group, or alone.
     fn check(
         &mut self,
         queue: &LandingQueue,
@@ -315,13 +359,18 @@ impl<'a> Landing<'a> {
         let check = Check {
             command,
             timeout: self.terms.timeout,
-            onto: &queue.target.branch,
+            on: match group.is_empty() {
+                true => queue.target.branch.clone(),
+                false => format!("{} with this branch merged", queue.target.branch),
+            },
             commit,
         };
         self.tree.went_to(None);
         let verdict = check.run(&self.stage, self.tree.path(), self.stop)?;
-        if verdict == Verdict::Stopped {
-            return Ok(verdict);
+        match verdict {
+            Verdict::Stopped => return Ok(verdict),
+            Verdict::Passed => self.sound = Some(commit.to_owned()),
+            Verdict::Failed(_) => {}
         }
         (self.tell)(RunEvent::LandChecked {
             tasks,
@@ -347,6 +396,9 @@ impl<'a> Landing<'a> {
         (base, commit): (&str, &str),
         merged: &[(QueuedBranch, String)],
     ) -> Result<()> {
+        if !self.are_all_wanted(merged)? {
+            return Ok(());
+        }
         let branches: Vec<QueuedBranch> = merged.iter().map(|(it, _)| it.clone()).collect();
         if self.terms.push.is_some() {
             self.show(LandingStep::Pushing, &queue.target, &branches)?;
@@ -375,6 +427,29 @@ impl<'a> Landing<'a> {
             }
         }
         self.record(queue, merged)
+    }
+
+    /// Whether nobody cancelled, opened again or removed one of the tasks meanwhile; else the others are
+    /// tried without it.
+    fn are_all_wanted(&mut self, merged: &[(QueuedBranch, String)]) -> Result<bool> {
+        let mut unwanted = Vec::new();
+        for (branch, _) in merged {
+            match self.stage.list.task(&branch.task) {
+                Ok(file) if file.task.state == State::Completed => {}
+                Ok(_) | Err(flagpost_core::Error::NotFound { .. }) => {
+                    unwanted.push(branch.task.to_string());
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        if unwanted.is_empty() {
+            return Ok(true);
+        }
+        let unwanted = unwanted.join(", ");
+        self.notice(format!(
+            "{unwanted} is no longer done: the others are tried without it"
+        ))?;
+        Ok(false)
     }
 
     /// Sends a task's work back.

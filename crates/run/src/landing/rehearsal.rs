@@ -8,6 +8,8 @@ use flagpost_core::{
     landing::{LandingQueue, QueuedBranch},
 };
 
+use flagpost_model::TaskId;
+
 use crate::worktree::FileList;
 
 /// A branch that would be tried.
@@ -21,17 +23,18 @@ pub struct Rehearsed {
     pub conflicts: FileList,
 }
 
-/// Tries the branches that can land, in order.
+/// Tries the branches that can land, in order; only those of some tasks, where any are named.
 pub fn rehearse(
     top: &std::path::Path,
     queue: &LandingQueue,
+    only: &[TaskId],
 ) -> flagpost_core::Result<Vec<Rehearsed>> {
     let mut base = queue
         .staged
         .clone()
         .unwrap_or_else(|| queue.target.tip.clone());
     let mut rehearsed = Vec::new();
-    for branch in queue.ready() {
+    for branch in queue.ready_of(only) {
         let merge = Git::at(top)
             .args(&[
                 "merge-tree",

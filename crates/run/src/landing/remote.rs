@@ -1,11 +1,11 @@
 //! The remote that tested commits are pushed to.
 //!
 //! Owns that a push which comes too late is no failure: what others pushed is fetched, and the branches
-//! are tried again on top of it. A remote that refuses for another reason ends the landing. Nothing is
-//! ever forced.
+//! are tried again on top of it. Whether it was too late the remote's branch tells, not git's words. A
+//! remote that refuses for another reason ends the landing. Nothing is ever forced.
 
 use flagpost_core::{
-    git::{Git, GitError, is_ancestor, text},
+    git::{self, Git, GitError, is_ancestor, text},
     landing::{LandingRefusal, Target},
 };
 
@@ -15,9 +15,6 @@ use crate::{
     events::RunEvent,
 };
 
-/// What git says of a push that comes too late.
-const TOO_LATE: &[&str] = &["[rejected]", "non-fast-forward", "fetch first"];
-
 impl Landing<'_> {
     /// The target with what others pushed to it, where it is pushed.
     pub(super) fn fetched(&mut self, target: Target) -> Result<Target> {
@@ -25,27 +22,21 @@ impl Landing<'_> {
             return Ok(target);
         };
         let top = self.stage.repository.top.clone();
-        let full = target.full();
-        let mut asked = Git::at(&top).args(&["ls-remote", "--exit-code", "--", &remote, &full]);
-        let answer = asked.ask()?;
-        match answer.code() {
-            Some(0) => {}
-            // It has no such branch yet.
-            Some(2) => return Ok(target),
-            _ => return Err(refused(remote, target.branch, asked.refused(&answer))),
-        }
+        let Some(theirs) = self.tip_at(&remote, &target)? else {
+            return Ok(target);
+        };
         let fetched = Git::at(&top)
-            .args(&["fetch", "--quiet", "--", &remote, &full])
+            .until(self.stop)
+            .args(&["fetch", "--quiet", "--", &remote, &target.full()])
             .run_patiently();
         if let Err(error) = fetched {
+            self.must_go_on(&target)?;
             return Err(refused(remote, target.branch, error));
         }
-        let theirs = text(&answer.out);
-        let theirs = theirs.split_whitespace().next().unwrap_or_default();
-        if is_ancestor(&top, theirs, &target.tip)? {
+        if is_ancestor(&top, &theirs, &target.tip)? {
             return Ok(target);
         }
-        if !is_ancestor(&top, &target.tip, theirs)? {
+        if !is_ancestor(&top, &target.tip, &theirs)? {
             return Err(LandingRefusal::Diverged {
                 branch: target.branch,
                 remote,
@@ -53,9 +44,33 @@ impl Landing<'_> {
             .into());
         }
         // What was staged before lacks it, and is tried again on top.
-        self.stage(&target, theirs)?;
-        self.advance(&target, theirs)?;
+        self.stage(&target, &theirs)?;
+        self.advance(&target, &theirs)?;
         self.target()
+    }
+
+    /// Where the target stands at a remote; none where it has no such branch yet.
+    fn tip_at(&self, remote: &str, target: &Target) -> Result<Option<String>> {
+        let mut git = Git::at(&self.stage.repository.top).until(self.stop).args(&[
+            "ls-remote",
+            "--exit-code",
+            "--",
+            remote,
+            &target.full(),
+        ]);
+        let answer = git.ask()?;
+        match answer.code() {
+            Some(0) => {
+                let line = text(&answer.out);
+                Ok(line.split_whitespace().next().map(str::to_owned))
+            }
+            Some(2) => Ok(None),
+            _ => {
+                self.must_go_on(target)?;
+                let (remote, branch) = (remote.to_owned(), target.branch.clone());
+                Err(refused(remote, branch, git.refused(&answer)))
+            }
+        }
     }
 
     /// Pushes a commit, where that is wanted; false where others pushed first.
@@ -63,7 +78,9 @@ impl Landing<'_> {
         let Some(remote) = self.terms.push.clone() else {
             return Ok(true);
         };
-        let mut git = Git::at(&self.stage.repository.top)
+        let top = &self.stage.repository.top;
+        let mut git = Git::at(top)
+            .until(self.stop)
             .args(&["push", "--quiet", "--", &remote])
             .arg(format!("{commit}:{}", target.full()));
         let answer = git.ask()?;
@@ -75,11 +92,17 @@ impl Landing<'_> {
             })?;
             return Ok(true);
         }
-        let error = git.refused(&answer);
-        if TOO_LATE.iter().any(|word| error.message.contains(word)) {
-            return Ok(false);
+        self.must_go_on(target)?;
+        let is_too_late = match self.tip_at(&remote, target)? {
+            Some(theirs) => {
+                git::commit(top, &theirs)?.is_none() || !is_ancestor(top, &theirs, commit)?
+            }
+            None => false,
+        };
+        match is_too_late {
+            true => Ok(false),
+            false => Err(refused(remote, target.branch.clone(), git.refused(&answer))),
         }
-        Err(refused(remote, target.branch.clone(), error))
     }
 }
 

@@ -98,6 +98,8 @@ impl Landing<'_> {
         told: RunEvent,
     ) -> Result<()> {
         self.report.landed.push(branch.task.clone());
+        // It came back earlier, and a run did it again meanwhile.
+        self.report.refused.retain(|it| *it != branch.task);
         (self.tell)(told)?;
         self.close(target, branch)
     }

@@ -95,6 +95,7 @@ impl Landing<'_> {
         }
         self.show(LandingStep::Pushing, target, slice::from_ref(branch))?;
         let mut push = Git::at(&self.stage.repository.top)
+            .until(self.stop)
             .args(&["push", "--quiet", "--", self.terms.requested_at()])
             .arg(format!("{}:{}", branch.tip, branch.branch.full()));
         let pushed = push.ask()?;

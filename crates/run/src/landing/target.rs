@@ -75,7 +75,10 @@ impl Landing<'_> {
         }
         match stands {
             // What it was merged onto is on the target: nobody else may move that but by a commit there.
-            Some(dir) if queue.staged.is_none() => self.take(target, commit, &dir),
+            Some(dir) if queue.staged.is_none() && self.terms.push.is_none() => {
+                self.take(target, commit, &dir)
+            }
+            // A push takes its time, in which the operator may have gone to another branch.
             _ => self.advance(target, commit),
         }
     }
@@ -124,10 +127,12 @@ impl Landing<'_> {
     fn take(&mut self, target: &Target, commit: &str, dir: &Path) -> Result<Moved> {
         let mut why = unfit(dir)?;
         if why.is_none() {
-            let mut git = Git::at(dir).args(&["merge", "--quiet", "--ff-only", commit]);
+            let mut git = fast_forward(dir, target, commit);
             let answer = git.ask_patiently()?;
+            let top = &self.stage.repository.top;
+            let is_on = git::commit(top, &target.full())?.as_deref() == Some(commit);
             match answer.code() {
-                Some(0) => {
+                Some(0) if is_on => {
                     self.report.take = None;
                     self.waiting = None;
                     self.unstage(target, commit)?;
@@ -137,6 +142,7 @@ impl Landing<'_> {
                     self.unstage(target, commit)?;
                     return Ok(Moved::Meanwhile);
                 }
+                Some(0) => why = Some("git moved something else".to_owned()),
                 _ => why = Some(format!("git says: {}", git.refused(&answer).message)),
             }
         }
@@ -198,6 +204,18 @@ impl Landing<'_> {
     }
 }
 
+/// Takes a commit into a working tree. Files there that the repository ignores are somebody's, too.
+fn fast_forward(dir: &Path, target: &Target, commit: &str) -> Git {
+    let git = Git::at(dir);
+    let git = match target.branch.contains('=') {
+        // Such a name cannot be told here; the options below take back most of what it may say.
+        true => git,
+        false => git.config(&format!("branch.{}.mergeOptions=", target.branch)),
+    };
+    git.args(&["merge", "--quiet", "--ff-only", "--no-squash", "--commit"])
+        .args(&["--no-overwrite-ignore", commit])
+}
+
 /// The working tree that stands on the target.
 fn standing_on(top: &Path, target: &Target) -> Result<Option<PathBuf>> {
     let full = target.full();
@@ -214,7 +232,7 @@ fn unfit(dir: &Path) -> Result<Option<String>> {
     if let Some(what) = status::underway(dir)? {
         return Ok(Some(format!("a {what} is under way there")));
     }
-    let changed = status::uncommitted(dir)?.tracked;
+    let changed = status::changed(dir)?;
     Ok((!changed.is_empty()).then(|| format!("has uncommitted changes: {changed}")))
 }
 

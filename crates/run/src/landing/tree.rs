@@ -68,8 +68,10 @@ impl LandingTree {
             }
             self.git(&["reset", "--quiet", "--hard"])?;
             self.git(&["checkout", "--quiet", "--detach", commit])?;
-            self.git(&["clean", "--quiet", "-fd"])?;
-            return Ok(());
+            // What cannot be cleaned away goes with the tree.
+            if self.git(&["clean", "--quiet", "-fd"]).is_ok() {
+                return Ok(());
+            }
         }
         self.remove()?;
         let root = self.path.parent().unwrap_or(&self.path);
@@ -92,9 +94,9 @@ impl LandingTree {
         let Some(entry) = self.entry()? else {
             return Ok(());
         };
-        if self.mend()? {
-            self.git(&["reset", "--quiet", "--hard"])?;
-            self.git(&["clean", "--quiet", "-fd"])?;
+        // Git removes none that has submodules, or directories that cannot be written.
+        if fsx::stat(&fsx::RealFs, &self.path)?.is_some() {
+            fsx::remove_tree(&self.path)?;
         }
         if entry.half_made() {
             Git::at(&self.top)

@@ -108,6 +108,19 @@ pub(crate) fn uncommitted(worktree: &Path) -> WorktreeResult<Uncommitted> {
     Ok(found)
 }
 
+/// The tracked files that a fast-forward could meet: it leaves what submodules stand on alone.
+pub(crate) fn changed(worktree: &Path) -> WorktreeResult<FileList> {
+    stands_alone(worktree)?;
+    let out = Git::at(worktree)
+        .args(&["status", "--porcelain=v1", "-z", "--no-renames"])
+        .args(&["--untracked-files=no", "--ignore-submodules=all"])
+        .run()?;
+    let mut found = FileList::default();
+    let lines = out.split(|&byte| byte == 0).filter(|line| line.len() > 3);
+    lines.for_each(|line| found.add(&line[3..]));
+    Ok(found)
+}
+
 /// Files whose changes git was told to overlook (`update-index --assume-unchanged`,
 /// `--skip-worktree`): whether they changed cannot be told from a status.
 pub(crate) fn overlooked(worktree: &Path) -> WorktreeResult<FileList> {

@@ -2,7 +2,11 @@
 
 use std::num::NonZeroU32;
 
-use flagpost_core::{Config, config::keys};
+use clap::builder::NonEmptyStringValueParser;
+use flagpost_core::{
+    Config,
+    config::keys::{self, AnySetting},
+};
 use flagpost_model::task::LandingMethod;
 use flagpost_run::landing::LandingTerms;
 use jiff::SignedDuration;
@@ -13,13 +17,13 @@ use crate::{commands::claim::time, context::Context};
 #[derive(Debug, Default, clap::Args)]
 pub struct LandingOptions {
     /// The target branch [default: the branch that the repository stands on]
-    #[arg(long, value_name = "BRANCH")]
+    #[arg(long, value_name = "BRANCH", value_parser = NonEmptyStringValueParser::new())]
     onto: Option<String>,
     /// The command that must succeed on the merged tree; a shell runs it [default: the setting land.check]
     #[arg(long, value_name = "CMD")]
     check: Option<String>,
     /// How long the check may take: 90s, 20m [default: the setting land.timeout, else 30m]
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = timeout)]
     timeout: Option<SignedDuration>,
     /// merge, rebase or squash [default: the setting land.how, else merge]
     #[arg(long, value_name = "HOW")]
@@ -32,8 +36,17 @@ pub struct LandingOptions {
     #[arg(long, value_name = "N")]
     retries: Option<NonZeroU32>,
     /// Push the target to this remote after each batch; with --pr, the branches
-    #[arg(long, value_name = "REMOTE")]
+    #[arg(long, value_name = "REMOTE", value_parser = NonEmptyStringValueParser::new())]
     push: Option<String>,
+}
+
+/// A time that the setting would take, too.
+fn timeout(text: &str) -> Result<SignedDuration, String> {
+    let (time, limits) = (time(text)?, &keys::LAND_TIMEOUT.kind);
+    match limits.contains(time) {
+        true => Ok(time),
+        false => Err(format!("it must be {}", keys::LAND_TIMEOUT.allowed())),
+    }
 }
 
 impl LandingOptions {

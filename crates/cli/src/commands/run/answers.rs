@@ -10,7 +10,7 @@ use serde::Serialize;
 /// How a run ended.
 ///
 /// The last line of 'flagpost run --json'; the lines before it are flagpost.event/1. Exit code 1 unless
-/// every task passed.
+/// every task passed, and with --land every task landed.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RunAnswer<'a> {
     /// The list's name.

@@ -281,9 +281,9 @@ impl Planned<'_> {
                 let verdict = layout::write_verdict(&verdict);
                 transition.batch.create(decision, verdict);
                 let flag = path(layout::flag(seq, Decision::Ratified));
-                transition.flags.push(flag);
+                transition.batch.flag(flag);
             }
-            transition.flags.push(path(layout::read_flag(seq)));
+            transition.batch.flag(path(layout::read_flag(seq)));
         }
         transition.entries.push(entry);
         Ok(())

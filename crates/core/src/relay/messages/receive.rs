@@ -206,7 +206,7 @@ impl Locked<'_> {
         let seq = message.place.seq;
         let redelivered = slot.has(EnvelopePart::Offered);
         let mut received = line(Kind::MessageReceived, &message, by);
-        let (mut batch, mut flags, mut lease) = (Batch::new(), Vec::new(), None);
+        let (mut batch, mut lease) = (Batch::new(), None);
         if message.needs_ack() {
             let count = before.map_or(u64::from(redelivered), |it| it.count);
             let given = Lease::new(party.name(), count, self.at, ask.lease);
@@ -216,12 +216,12 @@ impl Locked<'_> {
                 .detail("until", given.until.to_string());
             lease = Some(given);
         } else {
-            flags.push(self.path(&layout::read_flag(seq)));
+            batch.flag(self.path(&layout::read_flag(seq)));
         }
         let first = message.place.direction == Direction::Inbox && !redelivered;
         let delivered = first.then(|| self.mail.entry(Kind::BriefDelivered, Some(seq)));
         let entries = delivered.into_iter().chain([received]).collect();
-        self.commit(party.name(), entries, batch, &flags)?;
+        self.commit(party.name(), entries, batch)?;
         Ok(Received {
             message,
             lease,

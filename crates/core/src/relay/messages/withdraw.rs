@@ -3,10 +3,7 @@
 //! Owns the flag `NNNN.withdrawn`. What carries it is offered to nobody and in nobody's hands; what its
 //! worker says about it all the same is kept. It must never unsay what was said: the message stays.
 
-use flagpost_disk::{
-    dialects::relay::{self as layout, EnvelopePart},
-    fsx::Batch,
-};
+use flagpost_disk::dialects::relay::{self as layout, EnvelopePart};
 use flagpost_model::{WorkerId, envelope::Direction, message::MessageAddress};
 
 use super::{Party, line, scan};
@@ -28,6 +25,6 @@ pub fn withdraw(party: &Party<'_>, place: &MessageAddress, because: &str) -> Res
     let by = party.speaker.by.as_ref().map(WorkerId::as_str);
     let entry = line(Kind::MessageWithdrawn, &message, by).detail("because", because);
     let flag = locked.path(&layout::withdrawn(place.seq));
-    locked.commit(party.name(), vec![entry], Batch::new(), &[flag])?;
+    locked.commit_flag(party.name(), vec![entry], flag)?;
     Ok(true)
 }
