@@ -133,10 +133,10 @@ fn serve(context: &Context, args: &UpArgs) -> anyhow::Result<Answer> {
     if args.detached {
         rustix::process::setsid()?;
     }
-    // The library of the tools' protocol tells of each request three times.
+    // The library of the tools' protocol tells of each request, and of each client that hangs up.
     let told = Targets::new()
         .with_default(LevelFilter::INFO)
-        .with_target("rmcp", LevelFilter::WARN);
+        .with_target("rmcp", LevelFilter::OFF);
     tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
         .with_ansi(false)
