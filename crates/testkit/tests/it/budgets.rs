@@ -43,7 +43,7 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "core",
-        lines: 27_550,
+        lines: 27_580,
         goal: 21_550,
         why: "the operations and their table; errors, settings, mail and coordination say the same thing several times; doctor looks at each file of a mail; notifications, their settings and channels; what is to land, of which session, and what has landed; the tokens of workers",
     },
@@ -79,7 +79,7 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "cli",
-        lines: 13_070,
+        lines: 13_120,
         goal: 10_280,
         why: "every verb, its help and its words; simple verbs are to be read off the table of operations",
     },
