@@ -8,31 +8,32 @@ mod edit;
 mod install;
 mod joined;
 mod log;
+mod telling;
 
 use std::path::{Path, PathBuf};
 
 use flagpost_model::{
     TaskId, Token, WorkerId,
     client::Client,
-    decision::Delivery,
     hook::{HookAnswer, HookEvent, HookInput},
-    plain::plain,
     reservation::{Holding, Reservation, ReservationMode, holding},
     task::{Act, Claim},
 };
-use jiff::SignedDuration;
+use jiff::Timestamp;
 
 pub use edit::HookEntry;
 pub use install::{HookChange, HookScope, HookSettings};
 pub use joined::{JoinedSessions, WAITS};
 pub use log::{HookLine, HookLog, last_fired};
+pub use telling::tell_by_turn;
+use telling::{fact, short, tell};
 
 use crate::{
     error::{Error, Result},
     home::Home,
     list::List,
     relay::{
-        Fleet,
+        Fleet, Mail,
         deliver::{self, Offer},
         workers,
     },
@@ -40,12 +41,8 @@ use crate::{
     tasks::{self, Move},
 };
 
-/// A brief that was not acknowledged is told of again after so long.
-const AGAIN: SignedDuration = SignedDuration::from_mins(10);
 /// So often in a row the end of a turn is held: a client that is held for ever never ends.
 const HOLDS: usize = 2;
-/// The longest that is told at once, in characters.
-const LONGEST: usize = 600;
 
 /// Whose client asks, and where.
 #[derive(Debug)]
@@ -67,10 +64,10 @@ impl HookCaller<'_> {
     pub fn answer(&self, event: HookEvent, input: &HookInput) -> Result<HookAnswer> {
         let log = HookLog::of(self.home, &self.worker);
         let (answer, brief) = match event {
-            HookEvent::SessionStart => (self.introduce()?, None),
-            HookEvent::Prompt | HookEvent::Batch => self.deliver(&log)?,
+            HookEvent::SessionStart => self.introduce()?,
+            HookEvent::Prompt | HookEvent::Batch => return self.deliver(&log, event),
             HookEvent::PreTool => (self.guard(input)?, None),
-            HookEvent::Stop => (self.hold(&log, input)?, None),
+            HookEvent::Stop => self.hold(&log, input)?,
             HookEvent::StopFailure | HookEvent::SessionEnd => (self.part()?, None),
         };
         log.add(self.client, event, &answer, brief)?;
@@ -78,7 +75,7 @@ impl HookCaller<'_> {
     }
 
     /// Who it is, what it works on, and what waits for it.
-    fn introduce(&self) -> Result<HookAnswer> {
+    fn introduce(&self) -> Result<(HookAnswer, Option<u64>)> {
         let mut told = vec![format!(
             "You are worker {} of the Flagpost fleet of {}.",
             self.worker, self.repository.name
@@ -98,28 +95,28 @@ impl HookCaller<'_> {
                 "{n} paths are reserved by others: `flagpost reserve list`."
             )),
         }
-        if let Some(offer) = self.offer()? {
-            told.push(fact(&self.worker, &offer));
-        }
-        Ok(HookAnswer::Context(short(&told.join(" "))))
+        let offer = self.offer()?;
+        told.extend(offer.as_ref().map(|offer| fact(&self.worker, offer)));
+        let brief = offer.map(|offer| offer.brief.seq.get());
+        Ok((HookAnswer::Context(short(&told.join(" "))), brief))
     }
 
     /// The brief that waits, where it was not told of lately; the claim is renewed meanwhile.
-    fn deliver(&self, log: &HookLog<'_>) -> Result<(HookAnswer, Option<u64>)> {
+    fn deliver(&self, log: &HookLog<'_>, event: HookEvent) -> Result<HookAnswer> {
         self.renew()?;
-        let Some(offer) = self.offer()? else {
-            return Ok((HookAnswer::Nothing, None));
+        let mut answer = HookAnswer::Nothing;
+        let by = (self.client, event.as_str(), Timestamp::MIN);
+        let told = match self.mail()? {
+            Some(mail) => tell(self.home, &mail, by, |words| {
+                answer = HookAnswer::Context(words.to_owned());
+                true
+            })?,
+            None => false,
         };
-        let seq = offer.brief.seq.get();
-        let told = log.told(seq)?;
-        let is_due = told.is_none_or(|at| self.home.now().duration_since(at) >= AGAIN);
-        Ok(match is_due {
-            true => (
-                HookAnswer::Context(short(&fact(&self.worker, &offer))),
-                Some(seq),
-            ),
-            false => (HookAnswer::Nothing, None),
-        })
+        if !told {
+            log.add(self.client, event, &answer, None)?;
+        }
+        Ok(answer)
     }
 
     /// Refuses to change what another holds.
@@ -142,13 +139,22 @@ impl HookCaller<'_> {
     }
 
     /// Holds the end of a turn while a brief waits that was delivered, but not for ever.
-    fn hold(&self, log: &HookLog<'_>, input: &HookInput) -> Result<HookAnswer> {
+    fn hold(&self, log: &HookLog<'_>, input: &HookInput) -> Result<(HookAnswer, Option<u64>)> {
+        let nothing = (HookAnswer::Nothing, None);
         if input.was_held && log.holds()? >= HOLDS {
-            return Ok(HookAnswer::Nothing);
+            return Ok(nothing);
         }
-        Ok(match self.offer()? {
-            Some(offer) => HookAnswer::Hold(short(&fact(&self.worker, &offer))),
-            None => HookAnswer::Nothing,
+        let Some(offer) = self.offer()? else {
+            return Ok(nothing);
+        };
+        let seq = offer.brief.seq.get();
+        Ok(match log.is_on_its_way(seq)? {
+            // Another turn follows, which tells of it.
+            true => nothing,
+            false => (
+                HookAnswer::Hold(short(&fact(&self.worker, &offer))),
+                Some(seq),
+            ),
         })
     }
 
@@ -162,8 +168,15 @@ impl HookCaller<'_> {
 
     /// The oldest brief that waits; none for somebody without mail.
     fn offer(&self) -> Result<Option<Offer>> {
+        match self.mail()? {
+            Some(mail) => deliver::next(&mail, &self.worker),
+            None => Ok(None),
+        }
+    }
+
+    fn mail(&self) -> Result<Option<Mail<'_>>> {
         match self.fleet().mail(&self.worker) {
-            Ok(mail) => deliver::next(&mail, &self.worker),
+            Ok(mail) => Ok(Some(mail)),
             Err(Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(error),
         }
@@ -219,22 +232,6 @@ fn real(path: &Path) -> PathBuf {
     }
 }
 
-/// That a brief waits, and how its worker says that it was read.
-fn fact(worker: &WorkerId, offer: &Offer) -> String {
-    let seq = offer.brief.seq.get();
-    let subject = offer.body.lines().find(|it| !it.trim().is_empty());
-    let subject = subject.unwrap_or_default().trim_start_matches(['#', ' ']);
-    let subject: String = subject.chars().take(120).collect();
-    let what = match offer.delivery {
-        Delivery::Brief => "A brief was delivered to",
-        Delivery::Rejection => "A brief was rejected, not to be done, for",
-    };
-    format!(
-        "{what} worker {worker}: #{seq} '{subject}', file {}. It is acknowledged with: flagpost worker ack {seq}",
-        offer.path
-    )
-}
-
 fn refusal(path: &str, held: &Reservation) -> String {
     let wanted = &held.wanted;
     let why = wanted.reason.as_ref().map(|it| format!(" ({it})"));
@@ -244,14 +241,4 @@ fn refusal(path: &str, held: &Reservation) -> String {
         held.until,
         why.unwrap_or_default()
     ))
-}
-
-/// The beginning of what is told, on one line: it stands among the client's own words.
-fn short(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let line = plain(&words.join(" ")).into_owned();
-    match line.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
 }

@@ -156,6 +156,12 @@ impl Agent {
         self.client.is_some_and(preset::can_resume)
     }
 
+    /// Whether its own command line says how it reads its stdin.
+    pub fn says_how_it_reads(&self) -> bool {
+        let is_said = |arg: &String| arg.split('=').next() == Some("--input-format");
+        self.args.iter().any(is_said)
+    }
+
     /// What can be looked at before it is started, of a client at this place. A command line of the
     /// operator's own is none: nobody knows what it does when it is asked for help.
     pub fn subject(&self, program: &Path) -> Option<CheckTarget> {

@@ -28,6 +28,7 @@ mod stalls;
 mod start;
 mod tail;
 mod telling;
+mod turns;
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -229,6 +230,7 @@ pub fn run(
         refused: BTreeMap::new(),
         spent: None,
         noticed: BTreeSet::new(),
+        mount_points: BTreeSet::new(),
         list: Following::new(&outlines, stage, inputs.0),
         residents,
         account: RunRecord::new(begun.live.started(), &outlines, options),
@@ -280,6 +282,8 @@ struct Driver<'a> {
     spent: Option<String>,
     /// What was told of once.
     noticed: BTreeSet<String>,
+    /// What Codex' sandboxes may leave in the directories of git.
+    mount_points: BTreeSet<PathBuf>,
     /// The list as it was last seen.
     list: Following,
     residents: Residents<'a>,

@@ -1,22 +1,23 @@
 //! Agent processes: started in a group of their own, watched, ended.
 //!
 //! Owns what belongs to the operating system: environment, standard streams, signals to a whole
-//! group. Output goes to a file and never through our memory. A group is signalled only while its
+//! group. Output goes to a file and never through our memory; what is written to an agent never waits for it. A group is signalled only while its
 //! leader is unreaped, so that its number cannot belong to somebody else.
 
 use std::{
     ffi::OsString,
     fs::File,
+    io::{self, ErrorKind, Write as _},
     os::unix::process::{CommandExt, ExitStatusExt},
     path::PathBuf,
-    process::{Command, ExitStatus, Stdio},
+    process::{ChildStdin, Command, ExitStatus, Stdio},
     sync::{Arc, Mutex, PoisonError, mpsc::Sender},
     thread,
 };
 
 use flagpost_model::TaskId;
 use rustix::{
-    io::Errno,
+    io::{Errno, ioctl_fionbio},
     process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid},
 };
 
@@ -34,14 +35,33 @@ pub struct Launch {
     pub args: Vec<OsString>,
     /// Where it works.
     pub dir: PathBuf,
-    /// What it reads; nothing, where the prompt is an argument.
-    pub stdin: Option<PathBuf>,
+    /// What it reads.
+    pub stdin: Stdin,
     /// Where it prints.
     pub log: File,
     /// Variables it gets.
     pub set: Vec<(String, OsString)>,
     /// Variables it does not get.
     pub unset: Vec<OsString>,
+}
+
+/// What an agent reads.
+#[derive(Debug)]
+pub enum Stdin {
+    /// Nothing: its prompt is an argument.
+    Nothing,
+    /// A file, to its end.
+    File(PathBuf),
+    /// This, and whatever is written while it runs.
+    Open(Vec<u8>),
+}
+
+/// The end of an agent's stdin that is written to. The agent reads to the end once this is dropped.
+#[derive(Debug)]
+pub struct StdinPipe {
+    pipe: ChildStdin,
+    /// What there was no room for yet.
+    unsent: Vec<u8>,
 }
 
 /// A running agent.
@@ -61,16 +81,58 @@ pub struct Exited {
     pub status: ExitStatus,
 }
 
-/// Starts an agent; its end is sent to `ended`.
+impl StdinPipe {
+    fn new(pipe: ChildStdin, first: Vec<u8>) -> io::Result<Self> {
+        ioctl_fionbio(&pipe, true)?;
+        let mut pipe = Self {
+            pipe,
+            unsent: first,
+        };
+        pipe.flush()?;
+        Ok(pipe)
+    }
+
+    /// Writes as much as there is room for; says whether nothing is left.
+    pub fn flush(&mut self) -> io::Result<bool> {
+        while !self.unsent.is_empty() {
+            match self.pipe.write(&self.unsent) {
+                Ok(written) => drop(self.unsent.drain(..written)),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Writes this where nothing is before it; says whether it is on its way.
+    pub fn write(&mut self, bytes: Vec<u8>) -> io::Result<bool> {
+        if !self.flush()? {
+            return Ok(false);
+        }
+        let all = bytes.len();
+        self.unsent = bytes;
+        self.flush()?;
+        if self.unsent.len() == all {
+            // There is no room, and by then the words may be old.
+            self.unsent.clear();
+            return Ok(false);
+        }
+        Ok(true)
+    }
+}
+
+/// Starts an agent; its end is sent to `ended`. The pipe is there where its stdin stays open.
 pub fn start<T: From<Exited> + Send + 'static>(
     launch: Launch,
     task: &TaskId,
     ended: &Sender<T>,
-) -> Result<Running> {
+) -> Result<(Running, Option<StdinPipe>)> {
     let failed = |doing| move |source| Error::Process { doing, source };
     let stdin = match &launch.stdin {
-        Some(path) => Stdio::from(File::open(path).map_err(failed("open the prompt"))?),
-        None => Stdio::null(),
+        Stdin::Nothing => Stdio::null(),
+        Stdin::File(path) => Stdio::from(File::open(path).map_err(failed("open the prompt"))?),
+        Stdin::Open(_) => Stdio::piped(),
     };
     let errors = launch.log.try_clone().map_err(failed("share the log"))?;
     let mut command = Command::new(&launch.program);
@@ -90,6 +152,7 @@ pub fn start<T: From<Exited> + Send + 'static>(
     let group = pid.ok_or_else(|| {
         failed("name the agent's process")(std::io::ErrorKind::InvalidData.into())
     })?;
+    let stdin = child.stdin.take();
     let (task, ended) = (task.clone(), ended.clone());
     let ours = Arc::new(Mutex::new(true));
     let reaped = Arc::clone(&ours);
@@ -114,7 +177,12 @@ pub fn start<T: From<Exited> + Send + 'static>(
         running.kill();
         return Err(failed("watch the agent")(error));
     }
-    Ok(running)
+    let pipe = match (stdin, launch.stdin) {
+        // A pipe that breaks at once belongs to a process that ends, and its end says why.
+        (Some(stdin), Stdin::Open(first)) => StdinPipe::new(stdin, first).ok(),
+        _ => None,
+    };
+    Ok((running, pipe))
 }
 
 impl Running {
@@ -153,5 +221,67 @@ pub fn exit_of(status: ExitStatus) -> Exit {
         (Some(code), _) => Exit::Code(code),
         (None, Some(signal)) => Exit::Signal(signal),
         (None, None) => Exit::Code(-1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        sync::mpsc,
+        time::{Duration, Instant},
+    };
+
+    use super::*;
+
+    /// A shell with this script, which has read nothing yet.
+    fn reads(
+        script: &str,
+        first: Vec<u8>,
+    ) -> (StdinPipe, mpsc::Receiver<Exited>, tempfile::TempDir) {
+        let dir = tempfile::tempdir().unwrap();
+        let (send, ended) = mpsc::channel();
+        let launch = Launch {
+            program: "/bin/sh".into(),
+            args: vec!["-c".into(), script.into()],
+            dir: dir.path().to_owned(),
+            stdin: Stdin::Open(first),
+            log: File::create(dir.path().join("log")).unwrap(),
+            set: Vec::new(),
+            unset: Vec::new(),
+        };
+        let (_, pipe) = start(launch, &TaskId::from(1), &send).unwrap();
+        (pipe.unwrap(), ended, dir)
+    }
+
+    fn waits(until: impl Fn() -> bool) {
+        let late = Instant::now() + Duration::from_secs(60);
+        while !until() {
+            assert!(Instant::now() < late);
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    #[test]
+    fn more_than_a_pipe_holds_is_written_as_it_is_read_and_nothing_waits() {
+        let prompt = vec![b'x'; 1 << 20];
+        let script = "while ! test -e go; do sleep 0.01; done; wc -c";
+        let (mut pipe, ended, dir) = reads(script, prompt);
+        assert!(!pipe.flush().unwrap());
+        // Words that have no place now are not kept for later.
+        assert!(!pipe.write(b"late".to_vec()).unwrap());
+        File::create(dir.path().join("go")).unwrap();
+        let pipe = std::cell::RefCell::new(pipe);
+        waits(|| pipe.borrow_mut().write(b"said".to_vec()).unwrap());
+        drop(pipe);
+        assert!(ended.recv().unwrap().status.success());
+        let log = std::fs::read_to_string(dir.path().join("log")).unwrap();
+        assert_eq!(log.trim(), ((1 << 20) + 4).to_string());
+    }
+
+    #[test]
+    fn who_does_not_read_any_more_is_told_nothing() {
+        let (mut pipe, ended, _dir) = reads("exec true", Vec::new());
+        assert!(ended.recv().unwrap().status.success());
+        assert!(pipe.write(b"said".to_vec()).is_err());
     }
 }

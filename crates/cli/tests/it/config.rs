@@ -43,7 +43,7 @@ fn without_a_file_the_defaults_hold() {
     run.resume_after_limit            default  false
     run.quota.reserve                 default  5
     run.quota.park                    default  1h
-    run.inject                        default  hooks mcp
+    run.inject                        default  hooks mcp turns
     land.check                        unset
     land.timeout                      default  30m
     land.how                          default  merge
@@ -129,7 +129,7 @@ fn what_is_stored_is_echoed_and_found_again() {
     run.resume_after_limit            default      false
     run.quota.reserve                 default      5
     run.quota.park                    default      1h
-    run.inject                        default      hooks mcp
+    run.inject                        default      hooks mcp turns
     land.check                        unset
     land.timeout                      default      30m
     land.how                          default      merge
@@ -336,7 +336,7 @@ fn a_name_that_is_no_setting_does_no_harm() {
     run.resume_after_limit            default  false
     run.quota.reserve                 default  5
     run.quota.park                    default  1h
-    run.inject                        default  hooks mcp
+    run.inject                        default  hooks mcp turns
     land.check                        unset
     land.timeout                      default  30m
     land.how                          default  merge

@@ -13,7 +13,8 @@ use crate::world;
 
 /// What a client's help lists that knows its options.
 const CLAUDE: &str = "-p, --print|--output-format <x>|--verbose|--permission-mode <x>|--session-id <x>|\
-    -n, --name <x>|--allowedTools <x>|--add-dir <x>|--settings <x>|--mcp-config <x>|--resume <x>|-h, --help";
+    -n, --name <x>|--allowedTools <x>|--add-dir <x>|--settings <x>|--mcp-config <x>|--resume <x>|\
+    --input-format <x>|--replay-user-messages|-h, --help";
 
 /// A client of this version; its help lists the options, a `|` between them. Else it does this.
 fn client(bin: &Path, name: &str, version: &str, options: &str, otherwise: &str) {

@@ -60,6 +60,16 @@ fn text(answer: &Value) -> &str {
 fn a_brief_is_told_of_once_and_holds_the_end_until_it_is_acknowledged() {
     let world = with_a_brief();
     let dir = json!({"cwd": world.repository()});
+    let told = asked(&world, "batch", "claude", &dir);
+    assert!(
+        text(&told).contains("It is acknowledged with: flagpost worker ack 1"),
+        "{told}"
+    );
+    assert_eq!(
+        asked(&world, "batch", "claude", &dir),
+        Value::Null,
+        "not twice in ten minutes"
+    );
     for client in ["claude", "codex", "gemini"] {
         let begun = asked(&world, "session-start", client, &dir);
         assert!(
@@ -71,15 +81,10 @@ fn a_brief_is_told_of_once_and_holds_the_end_until_it_is_acknowledged() {
             "{begun}"
         );
     }
-    let told = asked(&world, "batch", "claude", &dir);
-    assert!(
-        text(&told).contains("It is acknowledged with: flagpost worker ack 1"),
-        "{told}"
-    );
     assert_eq!(
-        asked(&world, "batch", "claude", &dir),
+        asked(&world, "prompt", "claude", &dir),
         Value::Null,
-        "not twice in ten minutes"
+        "the beginning told of it"
     );
     let held = json!({"cwd": world.repository(), "stop_hook_active": true});
     for (n, sent) in [&dir, &held, &held].into_iter().enumerate() {

@@ -18,6 +18,7 @@ use flagpost_model::{
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::telling::TURN;
 use crate::{error::Result, home::Home};
 
 /// So much of it is read.
@@ -32,7 +33,7 @@ pub struct HookLine {
     pub at: Timestamp,
     /// Whose client asked.
     pub client: String,
-    /// At which event.
+    /// At which event; `turn` where a run told by a turn of the user.
     pub event: String,
     /// `nothing`, `context`, `hold`, `deny`, or `failed`.
     pub answer: String,
@@ -72,18 +73,23 @@ impl<'h> HookLog<'h> {
             HookAnswer::Hold(_) => "hold",
             HookAnswer::Deny(_) => "deny",
         };
-        self.write(client, event, answer, brief, None)
+        self.write(client, event.as_str(), answer, brief, None)
+    }
+
+    /// Adds that a brief was told of.
+    pub(super) fn told_of(&self, client: Client, by: &str, brief: u64) -> Result<()> {
+        self.write(client, by, "context", Some(brief), None)
     }
 
     /// Adds that a hook failed.
     pub fn failed(&self, client: Client, event: HookEvent, why: String) -> Result<()> {
-        self.write(client, event, "failed", None, Some(why))
+        self.write(client, event.as_str(), "failed", None, Some(why))
     }
 
     fn write(
         &self,
         client: Client,
-        event: HookEvent,
+        event: &str,
         answer: &str,
         brief: Option<u64>,
         why: Option<String>,
@@ -92,7 +98,7 @@ impl<'h> HookLog<'h> {
         let line = HookLine {
             at: self.home.now(),
             client: client.to_string(),
-            event: event.to_string(),
+            event: event.to_owned(),
             answer: answer.to_owned(),
             brief,
             why,
@@ -113,6 +119,15 @@ impl<'h> HookLog<'h> {
         let lines = self.lines()?;
         let told = lines.iter().rev().find(|it| it.brief == Some(seq));
         Ok(told.map(|it| it.at))
+    }
+
+    /// Whether this brief was told of by a turn that its client has not begun: it asks at the beginning.
+    pub(super) fn is_on_its_way(&self, seq: u64) -> Result<bool> {
+        let lines = self.lines()?;
+        let is_turn = |it: &HookLine| it.event == TURN && it.brief == Some(seq);
+        let is_prompt = |it: &HookLine| it.event == HookEvent::Prompt.as_str();
+        let newest = lines.iter().rev().find(|it| is_turn(it) || is_prompt(it));
+        Ok(newest.is_some_and(is_turn))
     }
 
     /// How often in a row the end of the turn was held.

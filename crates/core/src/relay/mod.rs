@@ -258,6 +258,16 @@ impl Mail<'_> {
         })
     }
 
+    /// Does what one alone may do at a time with the mail of a direction.
+    pub(crate) fn alone<T>(
+        &self,
+        direction: Direction,
+        work: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        let _lock = self.lock(direction)?;
+        work()
+    }
+
     fn entry(&self, kind: Kind, seq: Option<Seq>) -> Entry {
         Entry::new(kind).mail(&self.worker, seq)
     }

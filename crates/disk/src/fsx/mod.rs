@@ -350,6 +350,11 @@ pub fn hollow(path: &Path, part: std::ops::Range<u64>, words: &str) -> Result<bo
     real::hollow(path, part, words).map_err(Error::io("give back a part of", path))
 }
 
+/// Removes a directory of another program's making where nothing is in it; says whether it did.
+pub fn remove_empty_dir(dir: &Path) -> bool {
+    real::remove_empty_dir(dir).is_ok()
+}
+
 /// Removes a directory with all that is in it. For what a child process was given to write and nobody
 /// reads again: nothing of it needs to be durable, so it does not go through [`Fs`] either. What is not
 /// there is no error.

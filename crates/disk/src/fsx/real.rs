@@ -359,6 +359,10 @@ pub(super) fn hollow(_path: &Path, _part: Range<u64>, _words: &str) -> io::Resul
     Ok(false)
 }
 
+pub(super) fn remove_empty_dir(dir: &Path) -> io::Result<()> {
+    std::fs::remove_dir(dir)
+}
+
 pub(super) fn remove_tree(dir: &Path) -> io::Result<()> {
     match std::fs::remove_dir_all(dir) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {

@@ -15,6 +15,8 @@ names! {
         Hooks = "hooks",
         /// The tools of the server that speaks the Model Context Protocol.
         Mcp = "mcp",
+        /// Turns of the user while it works.
+        Turns = "turns",
     }
 }
 

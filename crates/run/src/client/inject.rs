@@ -1,4 +1,4 @@
-//! What a run adds to its agents' clients: hooks, and the tools of `flagpost mcp`.
+//! What a run adds to its agents' clients: hooks, the tools of `flagpost mcp`, and turns of the user.
 //!
 //! Owns the files, options and variables that do it, for the processes of one run only. Invariant: no file
 //! of the user's is changed, and a client that takes an addition in no such way starts without it. Pure.
@@ -59,10 +59,10 @@ impl Injected<'_> {
         if client != Client::Claude {
             return Vec::new();
         }
-        let each = self.wanted.iter().map(|it| match it {
+        let each = self.wanted.iter().filter_map(|it| match it {
             Injection::Hooks => {
                 let settings = settings::alone(client, OWN, HookGuard::DenyReserved);
-                (SETTINGS, settings.to_string())
+                Some((SETTINGS, settings.to_string()))
             }
             Injection::Mcp => {
                 let server = json!({
@@ -71,11 +71,12 @@ impl Injected<'_> {
                     "args": ["mcp"],
                     "alwaysLoad": true,
                 });
-                (
+                Some((
                     SERVERS,
                     json!({"mcpServers": {"flagpost": server}}).to_string(),
-                )
+                ))
             }
+            Injection::Turns => None,
         });
         each.collect()
     }
@@ -90,6 +91,11 @@ impl Injected<'_> {
                 }
                 (Client::Claude, Injection::Mcp) => {
                     args.extend(["--mcp-config".into(), dir.join(SERVERS).into()]);
+                }
+                // Its log shows the turns that it was given.
+                (Client::Claude, Injection::Turns) => {
+                    let words = ["--input-format", "stream-json", "--replay-user-messages"];
+                    args.extend(words.map(OsString::from));
                 }
                 (Client::Codex, Injection::Hooks) if !self.trusted.is_empty() => {
                     args.extend(codex_hooks());
@@ -108,6 +114,11 @@ impl Injected<'_> {
             }
         }
         args
+    }
+
+    /// Whether the client takes turns of the user while it works.
+    pub fn takes_turns(&self, client: Client) -> bool {
+        client == Client::Claude && self.wanted.contains(&Injection::Turns)
     }
 
     /// The tools that the agent may call without asking, as its client names them.
@@ -180,7 +191,8 @@ mod tests {
     fn claude_is_given_files() {
         assert_eq!(
             arguments(Client::Claude, &[]),
-            "--settings /live/7-2/settings.json --mcp-config /live/7-2/mcp.json"
+            "--settings /live/7-2/settings.json --mcp-config /live/7-2/mcp.json \
+             --input-format stream-json --replay-user-messages"
         );
     }
 

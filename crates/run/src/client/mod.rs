@@ -11,6 +11,7 @@ pub mod opencode_config;
 pub mod preset;
 mod reader;
 mod render;
+mod turn;
 
 pub use fact::{Fact, Limit};
 pub use flagpost_model::client::Client;
@@ -20,3 +21,4 @@ pub use reader::{
 };
 pub(crate) use render::unstyled;
 pub use render::{Piece, PieceKind, Renderer};
+pub(crate) use turn::turn;

@@ -114,6 +114,11 @@ impl OutputReader {
         hearing.take()
     }
 
+    /// The client was given another turn.
+    pub fn goes_on(&mut self) {
+        self.hearing.goes_on();
+    }
+
     /// What was told so far.
     pub fn output(&self) -> &ClientOutput {
         &self.hearing.heard

@@ -25,6 +25,9 @@ const RESULT_LINES: usize = 4;
 /// So much of each.
 const RESULT_LINE: usize = 200;
 
+/// So much of a turn of the user.
+const ASKED: usize = 600;
+
 /// What is shown of some output, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
@@ -224,6 +227,13 @@ impl Page {
         if !words.is_empty() {
             self.put(PieceKind::Said, words);
         }
+    }
+
+    /// A turn of the user: its first line says enough.
+    fn asked(&mut self, words: &str) {
+        let line = words.lines().find(|line| !line.trim().is_empty());
+        let line = text::beginning(line.unwrap_or_default(), ASKED);
+        self.put(PieceKind::Note, &format!("> {line}"));
     }
 
     /// A call of a tool: what it acts on, and how that is called by people.

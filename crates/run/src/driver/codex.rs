@@ -1,11 +1,16 @@
-//! What Codex keeps of its threads and does not print.
+//! What Codex keeps of its threads and does not print, and what its sandbox leaves.
 //!
-//! Owns where that is: `$CODEX_HOME`, as the agent's own environment or ours says. It is only read: how
+//! Owns where the first is: `$CODEX_HOME`, as the agent's own environment or ours says. It is only read: how
 //! its account stands with its limits, and what a thread used: before it is resumed, and where its process was
 //! ended before it told.
+//!
+//! Its sandbox makes a directory for each place that it mounts over, and removes it when its command ends. Two
+//! commands at once may take the other's for the user's, and leave it (openai/codex#31599 tells of a like
+//! case). A run opens the directories of git to it, and sees to it that none stays there.
 
 use std::path::PathBuf;
 
+use flagpost_disk::fsx;
 use flagpost_model::{TaskId, session::Usage};
 
 use super::Driver;
@@ -15,7 +20,32 @@ use crate::{
     error::Result,
 };
 
+/// Where its sandbox mounts over, in each directory that it opens.
+const MOUNT_POINTS: [&str; 4] = [".agents", ".aws", ".codex", ".git"];
+
 impl Driver<'_> {
+    /// These directories are about to be open to its sandbox: what is not there now is not the user's.
+    pub(super) fn note_mount_points(&mut self, open: &[PathBuf]) {
+        let all = open
+            .iter()
+            .flat_map(|dir| MOUNT_POINTS.map(|name| dir.join(name)));
+        let missing = all.filter(|path| matches!(fsx::stat(&fsx::RealFs, path), Ok(None)));
+        self.mount_points.extend(missing);
+    }
+
+    /// Removes what the sandboxes left, once no Codex of this run is at work.
+    pub(super) fn clear_mount_points(&mut self) {
+        let agents = self.agents.processes().map(|desk| desk.agent);
+        let mut clients = agents.map(|at| self.room.agent(at).client);
+        if clients.any(|it| it == Some(Client::Codex)) {
+            return;
+        }
+        // Codex tidies up by itself most of the time: most are gone.
+        for path in std::mem::take(&mut self.mount_points) {
+            fsx::remove_empty_dir(&path);
+        }
+    }
+
     fn codex_home(&self, agent: &Agent) -> Option<PathBuf> {
         let own = agent.env.iter().find(|(name, _)| name == "CODEX_HOME");
         let own = own.map(|(_, value)| PathBuf::from(value));

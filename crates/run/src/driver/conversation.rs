@@ -16,7 +16,7 @@ use flagpost_model::{
 };
 use jiff::tz::TimeZone;
 
-use super::{Driver, room::Parking};
+use super::{Driver, room::Parking, turns::Turns};
 use crate::{
     client::{Client, Fact, Limit, OutputReader},
     error::Result,
@@ -50,6 +50,8 @@ pub(super) struct Conversation {
     pub said: String,
     /// The last that was heard of its account's limits.
     pub limit: Option<Limit>,
+    /// The turns of the user that it can be given; none where its stdin is closed.
+    pub turns: Option<Turns>,
 }
 
 /// Why a conversation ended before its task was done.
@@ -101,7 +103,13 @@ impl Conversation {
             asked: false,
             said: String::new(),
             limit: None,
+            turns: None,
         }
+    }
+
+    /// The same, which can be given these.
+    pub fn taking_turns(self, turns: Option<Turns>) -> Self {
+        Self { turns, ..self }
     }
 
     /// The same under this name.
@@ -152,6 +160,26 @@ impl Conversation {
         ended.as_ref().err().map(String::as_str)
     }
 
+    /// Whether its client waits for another turn: the last one ended, and none is to begin.
+    pub fn is_idle(&self) -> bool {
+        let output = self.reader.output();
+        output.ended.is_some() && output.waiting.is_empty()
+    }
+
+    /// Gives it another turn; says whether that is on its way.
+    pub fn say(&mut self, words: &str) -> bool {
+        let is_said = self.turns.as_mut().is_some_and(|it| it.say(words));
+        if is_said {
+            self.goes_on();
+        }
+        is_said
+    }
+
+    /// Another turn was given.
+    pub fn goes_on(&mut self) {
+        self.reader.goes_on();
+    }
+
     /// The name by which it can be taken up again: ours, where we gave one. What a client prints becomes
     /// an argument, and is none that could be taken for an option or a path.
     pub fn session(&self) -> Option<String> {
@@ -172,6 +200,7 @@ impl Driver<'_> {
             self.read_on(&id, false)?;
             self.bound_log(&id);
             self.take_up_words(&id)?;
+            self.give_turns(&id);
         }
         Ok(())
     }

@@ -48,6 +48,7 @@ impl Driver<'_> {
         let Some(mut work) = self.agents.0.remove(id) else {
             return Ok(Event::Tick);
         };
+        self.clear_mount_points();
         if let Seat::Process(desk) = &mut work.seat
             && let Some(ProcessReport::Behind(_)) = &desk.word
             && let Some(ProcessReport::Behind(body)) = desk.word.take()
@@ -70,9 +71,15 @@ impl Driver<'_> {
         let decided = task
             .as_ref()
             .and_then(|task| self.decided_beside(task, report.as_ref()));
-        let finding = match decided {
-            Some(judged) => Assessment::Judged(judged),
-            None => {
+        let answered = task
+            .as_ref()
+            .filter(|_| work.stopping.is_none())
+            .filter(|_| report.as_ref().is_none_or(|it| it.outcome.is_none()))
+            .and_then(|task| self.answered_at_once(task, &work));
+        let finding = match (answered, decided) {
+            (Some(question), _) => Assessment::Asks(question.text),
+            (None, Some(judged)) => Assessment::Judged(judged),
+            (None, None) => {
                 let said = task.as_ref().and_then(|task| self.recorded_ending(task));
                 if let (Some((said, _)), Some(report)) = (&said, &report) {
                     self.keep_contradiction(id, *said, report)?;
@@ -236,6 +243,12 @@ impl Driver<'_> {
             }
             Assessment::Asks(question) => {
                 self.holds.remove(id);
+                let now = self.read(id)?.map(|it| it.state);
+                if now == Some(State::Pending) {
+                    // The answer was faster than the end of the process.
+                    self.answered(id)?;
+                    return Ok(Event::Held { task, opens: true });
+                }
                 self.questions.insert(task.clone(), question.clone());
                 let subject = self.account.subject(id);
                 self.tell(RunEvent::TaskAsks {

@@ -10,7 +10,10 @@ use std::{
 };
 
 use flagpost_disk::notices::Watcher;
-use flagpost_model::{TaskId, task::Outline};
+use flagpost_model::{
+    TaskId,
+    task::{Outline, State},
+};
 
 use super::{Driver, Input, RunContext, patience::Obstacle};
 use crate::{
@@ -100,6 +103,11 @@ impl Driver<'_> {
             }
             Err(error) => return Err(error.into()),
         };
+        for outline in &loaded.outlines {
+            if outline.state == State::Pending && self.agents.0.contains_key(&outline.id) {
+                self.give_answer(&outline.id)?;
+            }
+        }
         let wanted = RunScope {
             group: self.options.group.as_deref(),
             // What fails in this run stays failed.

@@ -8,11 +8,12 @@ use std::{ffi::OsString, path::Path};
 use flagpost_core::sessions::AttemptDir;
 use flagpost_model::{
     TaskId, Token, WorkerId,
+    hook::settings::Injection,
     plan::Attempt,
     session::{AttemptRecord, Usage},
 };
 
-use super::{Driver, conversation::Conversation};
+use super::{Driver, conversation::Conversation, turns::Turns};
 use crate::{
     agent::Agent,
     client::{
@@ -20,10 +21,11 @@ use crate::{
         inject::Injected,
         opencode_config,
         preset::{self, Start, TemplateValues},
+        turn,
     },
     error::Result,
     leftovers::{SESSION, SESSION_DIR},
-    process::{self, Launch, Running},
+    process::{self, Launch, Running, Stdin},
     worktree,
 };
 
@@ -62,8 +64,10 @@ impl Driver<'_> {
         let prompt = self.keeping(|live| live.keep_prompt(&name, it.text))?;
         let own = std::env::current_exe().ok();
         let program = own.as_deref().unwrap_or(Path::new("flagpost"));
+        let mut wanted = self.options.terms.inject.clone();
+        wanted.retain(|it| *it != Injection::Turns || !agent.says_how_it_reads());
         let inject = Injected {
-            wanted: &self.options.terms.inject,
+            wanted: &wanted,
             program: &program.to_string_lossy(),
             trusted: &agent.trusted,
         };
@@ -84,6 +88,7 @@ impl Driver<'_> {
             Some(Client::Codex) => worktree::git_dirs(it.cwd),
             _ => Vec::new(),
         };
+        self.note_mount_points(&git);
         let list = self.stage.list.id().to_string();
         let places = TemplateValues {
             list: &list,
@@ -102,7 +107,11 @@ impl Driver<'_> {
             program: self.room.program(it.agent).clone(),
             args: agent.command(start, &places),
             dir: it.cwd.to_owned(),
-            stdin: agent.reads_stdin().then(|| prompt.clone()),
+            stdin: match agent.client {
+                Some(client) if inject.takes_turns(client) => Stdin::Open(turn(it.text)),
+                _ if agent.reads_stdin() => Stdin::File(prompt.clone()),
+                _ => Stdin::Nothing,
+            },
             log,
             set: self.environment(&it, &agent, &places, own.as_deref()),
             unset: self.unwanted(),
@@ -112,13 +121,15 @@ impl Driver<'_> {
             true => (id, self.used_before(&agent, id)),
             false => (id, used),
         });
-        let running = process::start(launch, it.task, self.ended)?;
+        let began = self.stage.home.now();
+        let (running, pipe) = process::start(launch, it.task, self.ended)?;
         let talk = agent.client.map(|client| {
             let id = match resumes {
                 Some((id, _)) => Some(id.to_owned()),
                 None => preset::takes_id(client).then_some(given),
             };
             let talk = Conversation::new(client, it.before, printed).named(id);
+            let talk = talk.taking_turns(pipe.map(|pipe| Turns::new(pipe, began)));
             match resumes {
                 Some((_, used)) => talk.resuming(used),
                 None => talk,

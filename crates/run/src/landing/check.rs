@@ -23,7 +23,7 @@ use crate::{
     driver::RunContext,
     error::Result,
     leftovers::end_leftovers,
-    process::{Exited, Launch, start},
+    process::{Exited, Launch, Stdin, start},
 };
 
 /// Where the words of the last check are.
@@ -85,14 +85,14 @@ impl Check<'_> {
             program: "sh".into(),
             args: vec!["-c".into(), self.command.into()],
             dir: tree.to_owned(),
-            stdin: None,
+            stdin: Stdin::Nothing,
             log: fsx::open_log(&log)?,
             set: vec![(MARK.to_owned(), stage.repository.id.to_string().into())],
             unset: unset.map(OsString::from).collect(),
         };
         // It is no task's process; the name is not looked at.
         let nobody: TaskId = "check".parse().map_err(flagpost_core::Error::from)?;
-        let running = start(launch, &nobody, &send)?;
+        let (running, _) = start(launch, &nobody, &send)?;
         let limit = Duration::try_from(self.timeout).unwrap_or_default();
         let began = Instant::now();
         let status = loop {

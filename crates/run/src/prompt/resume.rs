@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use flagpost_model::{client::Client, plain::plain, task::Task};
+use flagpost_model::{Token, client::Client, plain::plain, task::Task};
 
 use super::{
     program,
@@ -26,6 +26,8 @@ pub enum Reason<'a> {
     },
     /// Its agent asked a person, who answered.
     Answered,
+    /// The same before its process had ended: the task is its own again, by a claim with this token.
+    AnsweredAtOnce(Token),
     /// Its account was at a limit.
     Limit,
     /// Its time was up.
@@ -56,6 +58,13 @@ pub fn resume(brief: &ResumeBrief<'_>) -> String {
     let text = match brief.reason {
         Reason::Unreported { denied } => unreported(brief, denied),
         Reason::Answered => going_on(brief, "Your question was answered, as you read below."),
+        Reason::AnsweredAtOnce(token) => going_on(
+            brief,
+            &format!(
+                "Your question was answered, as you read below, and the task is yours again. Its claim is \
+                 a new one: add `--token {token}` to `done`, `fail` and `stuck`."
+            ),
+        ),
         Reason::Limit => going_on(
             brief,
             "You were stopped at your account's limit, and may work again.",

@@ -2,11 +2,7 @@
 //! reserved file is not edited, and the user's own settings stay as they are. A run adds them to Claude Code
 //! and Codex; opencode has them installed.
 
-use std::{
-    fs,
-    sync::{Mutex, mpsc},
-    time::Duration,
-};
+use std::fs;
 
 use flagpost_testkit::{
     clients::{self, Client},
@@ -14,6 +10,7 @@ use flagpost_testkit::{
 };
 
 use super::{
+    deliveries::{ACKNOWLEDGE, Pause, TOLD, deliver},
     for_clients,
     stage::{Stage, runs},
 };
@@ -25,29 +22,6 @@ for_clients! {
 }
 
 const PLAN: &str = "- [ ] Write the parser\n";
-/// How long the two sides wait for each other.
-const PATIENCE: Duration = Duration::from_secs(120);
-
-/// A step that is held up until the operator has done something, which the test says.
-struct Pause {
-    reached: mpsc::Receiver<()>,
-    go_on: mpsc::Sender<()>,
-}
-
-impl Pause {
-    fn before(step: Step) -> (Step, Self) {
-        let (reach, reached) = mpsc::channel();
-        let (go_on, told) = mpsc::channel();
-        let (reach, told) = (Mutex::new(reach), Mutex::new(told));
-        let paused = Step::by(move |_| {
-            reach.lock().unwrap().send(()).unwrap();
-            told.lock().unwrap().recv_timeout(PATIENCE).unwrap();
-            step.clone()
-        });
-        (paused, Self { reached, go_on })
-    }
-}
-
 /// Installs the hooks, where a run does not add them.
 fn has_hooks(stage: &Stage, client: Client) {
     if client == Client::Opencode {
@@ -62,26 +36,6 @@ fn has_hooks(stage: &Stage, client: Client) {
         fs::write(own.join("package-lock.json"), lock).unwrap();
     }
 }
-
-/// The worker that has the task.
-fn worker(stage: &Stage) -> String {
-    let (_, shown) = stage.world.json(["show", "1"]);
-    shown["claim"]["by"].as_str().unwrap().to_owned()
-}
-
-/// Sends a brief to the worker of the task while its model thinks, and lets it through.
-fn deliver(stage: &Stage, pause: &Pause) {
-    pause.reached.recv_timeout(PATIENCE).unwrap();
-    let worker = worker(stage);
-    stage
-        .world
-        .ok(["assign", "9", &worker, "--inline", "Rebase on main first"]);
-    stage.world.ok(["ratify", &worker]);
-    pause.go_on.send(()).unwrap();
-}
-
-const TOLD: &str = "Rebase on main first";
-const ACKNOWLEDGE: &str = "It is acknowledged with: flagpost worker ack";
 
 fn a_brief_reaches_a_working_agent_and_holds_its_end(client: Client) {
     let Some(stage) = Stage::new(client, PLAN) else {
@@ -101,6 +55,7 @@ fn a_brief_reaches_a_working_agent_and_holds_its_end(client: Client) {
     );
     let run = stage.begin(&["--agent", client.as_str()]);
     deliver(&stage, &pause);
+    pause.goes_on();
     let run = stage.ended(run);
     run.came_to(0, &["PASS"]);
     let heard = stage.heard(1);
@@ -143,6 +98,7 @@ fn a_brief_reaches_a_working_agent(client: Client) {
     );
     let run = stage.begin(&["--agent", client.as_str()]);
     deliver(&stage, &pause);
+    pause.goes_on();
     let run = stage.ended(run);
     run.came_to(0, &["PASS"]);
     let heard = stage.heard(1);

@@ -138,8 +138,8 @@ pub static RUN_QUOTA_RESERVE: SettingKey<Share> = SettingKey {
 pub static RUN_INJECT: SettingKey<SomeOf<Injection>> = SettingKey {
     about: SettingSpec {
         name: "run.inject",
-        text: "What is added to each agent's client for the run: hooks, which tell the agent of delivered briefs and refuse edits of files that others reserved, and the tools of 'flagpost mcp'. The user's own settings stay as they are.",
-        default: Some("hooks mcp"),
+        text: "What is added to each agent's client for the run: hooks, which tell the agent of delivered briefs and refuse edits of files that others reserved; the tools of 'flagpost mcp'; and turns, by which a running Claude Code is told of briefs and answers between its steps. The user's own settings stay as they are.",
+        default: Some("hooks mcp turns"),
         variable: Some("FLAGPOST_RUN_INJECT"),
         option: None,
     },

@@ -1,6 +1,7 @@
 //! The relay: what a fleet's mail promises.
 
 mod a_brief_goes_its_way;
+mod a_brief_is_told_once;
 mod a_crash_leaves_whole_messages;
 mod a_decision_binds_the_whole_envelope;
 mod foreign_hands;

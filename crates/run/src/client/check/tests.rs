@@ -52,6 +52,8 @@ const CLAUDE: &str = "  \
   --add-dir <directories...>    Directories
   --settings <file>             Settings
   --mcp-config <file>           Servers
+  --input-format <format>       Turns
+  --replay-user-messages        Echo
   -r, --resume [value]          Go on
   -h, --help                    Help
 ";

@@ -78,6 +78,11 @@ impl Claude {
                     self.system(&event, hearing);
                 }
             }
+            Some("command_lifecycle") => {
+                if let Some(event) = json::value(line) {
+                    lifecycle(&event, hearing);
+                }
+            }
             Some("rate_limit_event") => {
                 let limit = json::value(line).and_then(|event| limit(&event["rate_limit_info"]));
                 limit.into_iter().for_each(|it| hearing.limit(it));
@@ -139,6 +144,8 @@ impl Claude {
     fn system(&mut self, event: &Value, hearing: &mut OutputReading) {
         match json::text(event, "subtype") {
             Some("init") => {
+                // Each turn has one.
+                hearing.goes_on();
                 hearing.model(json::text(event, "model"));
                 hearing.version(json::text(event, "claude_code_version"));
                 hearing.begun(json::text(event, "session_id"));
@@ -235,6 +242,18 @@ impl Claude {
         self.open = Usage::default();
         heard.usage = self.settled;
         heard.cost_usd = cost.or(heard.cost_usd);
+    }
+}
+
+/// A turn of the user waits behind the one that goes on, begins or is over.
+fn lifecycle(event: &Value, hearing: &mut OutputReading) {
+    let Some(id) = json::text(event, "command_uuid") else {
+        return;
+    };
+    let state = json::text(event, "state");
+    hearing.turn(id, state == Some("queued"));
+    if state == Some("started") {
+        hearing.goes_on();
     }
 }
 

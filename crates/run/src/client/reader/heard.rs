@@ -51,6 +51,8 @@ pub struct ClientOutput {
     pub last_words: String,
     /// How it said that its turn ended; none before that, and where it never says.
     pub ended: Option<Result<(), String>>,
+    /// The turns of the user that it has and has not begun.
+    pub waiting: BTreeSet<String>,
 }
 
 impl ClientOutput {
@@ -194,6 +196,21 @@ impl OutputReading {
             self.limit = Some(limit.clone());
             self.facts.push(Fact::Limit(limit));
         }
+    }
+
+    /// A turn of the user waits, or does not wait any more.
+    pub fn turn(&mut self, id: &str, waits: bool) {
+        let waiting = &mut self.heard.waiting;
+        if !waits {
+            waiting.remove(id);
+        } else if waiting.len() < MOST {
+            waiting.insert(text::line(id, NAME));
+        }
+    }
+
+    /// Another turn follows the one that ended.
+    pub fn goes_on(&mut self) {
+        self.heard.ended = None;
     }
 
     /// Its turn ended: with an error in these words, or well.

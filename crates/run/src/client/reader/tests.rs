@@ -22,7 +22,7 @@ macro_rules! fixtures {
 fixtures! {
     "claude_burst" "claude_limit" "claude_max_turns" "claude_no_login" "claude_no_server"
     "claude_overage" "claude_paces" "claude_passes" "claude_refused" "claude_resumed"
-    "claude_retries" "claude_subagent" "claude_warns"
+    "claude_retries" "claude_subagent" "claude_turns" "claude_warns"
     "codex_burst" "codex_error" "codex_limit" "codex_limit_today" "codex_passes"
     "codex_reconnects" "codex_refused" "codex_resumed" "codex_server_refused" "codex_warns"
     "gemini_error" "gemini_passes" "gemini_quota" "gemini_refused" "gemini_retries" "gemini_slow"
@@ -126,6 +126,36 @@ fn a_client_that_did_its_work_tells_who_it_is_and_what_it_used() {
     assert_eq!(claude.cost_usd, Some(0.002523));
     let (_, gemini) = read("gemini_passes");
     assert_eq!(gemini.model.as_deref(), Some("gemini-2.5-pro"));
+}
+
+#[test]
+fn each_turn_of_the_user_ends_and_the_last_one_counts() {
+    let whole = fixture("claude_turns");
+    let mut reader = reader("claude_turns");
+    let mut seen = Vec::new();
+    for line in whole.split_inclusive(|byte| *byte == b'\n') {
+        reader.read(line, now());
+        let output = reader.output();
+        let now = (output.waiting.len(), output.ended.is_some());
+        if seen.last() != Some(&now) {
+            seen.push(now);
+        }
+    }
+    // It begins, the second waits, the first ends, the second begins and ends.
+    let expected = [
+        (1, false),
+        (0, false),
+        (1, false),
+        (1, true),
+        (0, false),
+        (0, true),
+    ];
+    assert_eq!(seen, expected);
+    let (facts, heard) = read("claude_turns");
+    assert_eq!(facts, [Fact::Started, well(), well()]);
+    assert_eq!(heard.usage, usage(3600, 600, 90, Some(0)));
+    assert_eq!((heard.turns, heard.cost_usd), (Some(3), Some(0.01392)));
+    assert_eq!(heard.last_words, "Read.");
 }
 
 #[test]

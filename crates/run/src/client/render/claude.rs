@@ -28,6 +28,9 @@ pub(super) fn event(event: &Value, page: &mut Page) {
                 }
             }
         }
+        Some("user") if event["isReplay"].as_bool() == Some(true) => {
+            page.asked(json::text(&event["message"], "content").unwrap_or_default());
+        }
         Some("user") => {
             let results = blocks(event);
             for result in results.filter(|it| json::text(it, "type") == Some("tool_result")) {

@@ -96,6 +96,25 @@ ended  ended (4 turns, 400 tokens read, 120 of them cached, 80 written)
 }
 
 #[test]
+fn turns_of_the_user_are_seen_between_those_of_the_agent() {
+    assert_eq!(
+        page(Some(Client::Claude), &fixture("claude_turns")),
+        "\
+note   claude 2.1.330, claude-opus-5-5, session 0088e441-b914-4561-89d9-189e38639128
+note   > # Task 1: Write the parser
+said   I think that I am done.
+ended  ended (1 turn, 1200 tokens read, 200 of them cached, 30 written, $0.0046)
+note   > A brief was delivered to worker run-1: #2 'Rebase on main first', file /home/me/2.md. It is \
+acknowledged with: flagpost worker ack 2
+did    $ echo read
+got    read
+said   Read.
+ended  ended (3 turns, 3600 tokens read, 600 of them cached, 90 written, $0.0139)
+"
+    );
+}
+
+#[test]
 fn what_went_wrong_is_shown_where_it_did() {
     for (name, expected) in [
         (

@@ -1,0 +1,63 @@
+//! A brief that is delivered to an agent at work, while its model thinks.
+
+use std::{
+    sync::{Mutex, mpsc},
+    time::Duration,
+};
+
+use flagpost_testkit::model_server::Step;
+
+use super::stage::Stage;
+
+/// How long the two sides wait for each other.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// The brief.
+pub const TOLD: &str = "Rebase on main first";
+
+/// The end of what is told of it.
+pub const ACKNOWLEDGE: &str = "It is acknowledged with: flagpost worker ack";
+
+/// A step that is held up until the operator has done something, which the test says.
+pub struct Pause {
+    reached: mpsc::Receiver<()>,
+    go_on: mpsc::Sender<()>,
+}
+
+impl Pause {
+    pub fn before(step: Step) -> (Step, Self) {
+        let (reach, reached) = mpsc::channel();
+        let (go_on, told) = mpsc::channel();
+        let (reach, told) = (Mutex::new(reach), Mutex::new(told));
+        let paused = Step::by(move |_| {
+            reach.lock().unwrap().send(()).unwrap();
+            told.lock().unwrap().recv_timeout(PATIENCE).unwrap();
+            step.clone()
+        });
+        (paused, Self { reached, go_on })
+    }
+
+    /// The model has heard the turn, and thinks.
+    pub fn is_reached(&self) {
+        self.reached.recv_timeout(PATIENCE).unwrap();
+    }
+
+    /// It answers.
+    pub fn goes_on(&self) {
+        self.go_on.send(()).unwrap();
+    }
+}
+
+/// The worker that has the task.
+pub fn worker(stage: &Stage) -> String {
+    let (_, shown) = stage.world.json(["show", "1"]);
+    shown["claim"]["by"].as_str().unwrap().to_owned()
+}
+
+/// Sends a brief to the worker of the task while its model thinks, and lets it through.
+pub fn deliver(stage: &Stage, pause: &Pause) {
+    pause.is_reached();
+    let worker = worker(stage);
+    stage.world.ok(["assign", "9", &worker, "--inline", TOLD]);
+    stage.world.ok(["ratify", &worker]);
+}
