@@ -56,6 +56,7 @@ interface Worker {
   withheld: number;
   to_read: number;
   reports: number;
+  has_token: boolean;
   next?: { seq: number; summary: string } | null;
 }
 

@@ -67,6 +67,7 @@ flagpost_core::answers! {
     "timer" => timer::Measured<'_>,
     "timers" => timer::Timers<'_>,
     "up" => daemon::Up,
+    "worker_token" => worker::token::WorkerToken<'_>,
 }
 
 /// The schemas of all answers, by name.

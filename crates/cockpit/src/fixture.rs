@@ -48,12 +48,14 @@ fn worker(id: &str, liveness: Liveness, pending: usize) -> WorkerView {
             tmux: Some(format!("web:{id}")),
             worktree: None,
             standing: WorkerStatus::Active,
+            token: None,
         },
         liveness,
         pending,
         withheld: 0,
         unread: 0,
         reports: 0,
+        has_token: false,
         next: None,
     }
 }

@@ -174,7 +174,10 @@ impl<'h> History<'h> {
             let may_be_void = entry.rev().is_some()
                 || entry.seq.is_some()
                 || entry.number(reservations::NUMBER).is_some()
-                || matches!(entry.kind, Kind::WorkerRegistered | Kind::WorkerRetired);
+                || matches!(
+                    entry.kind,
+                    Kind::WorkerRegistered | Kind::WorkerRetired | Kind::TokenIssued
+                );
             let open = may_be_void && !voided.contains(&line.n);
             if open && !(appeared(entry)? && self.is_beside(line.n, entry, fate)?) {
                 let mut void = Entry::new(Kind::Void)

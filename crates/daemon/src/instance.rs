@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use flagpost_core::Home;
+use flagpost_core::{Home, relay::workers::tokens::random};
 use flagpost_disk::{
     self as disk,
     fsx::{self, Flock, Holder},
@@ -231,10 +231,4 @@ impl InstanceLock {
     pub(crate) fn leave(&self, home: &Home) -> Result<()> {
         Ok(fsx::remove(home.fs(), &self.paths.socket)?)
     }
-}
-
-/// A text that nobody guesses: 244 random bits.
-pub(crate) fn random() -> String {
-    let half = || uuid::Uuid::new_v4().simple();
-    format!("{}{}", half(), half())
 }

@@ -78,7 +78,7 @@ impl ToolInput {
     }
 
     /// The value as an operation takes it; none where it is no such value.
-    fn taken(self, value: &Value) -> Option<Value> {
+    pub(crate) fn taken(self, value: &Value) -> Option<Value> {
         match self {
             Self::Id => Some(id(value)?.into()),
             Self::Ids => {

@@ -16,6 +16,9 @@ pub(crate) enum ToolRefusal {
     /// Whoever has no name only reads.
     #[error("this process is no worker, and may only read")]
     NoWorker,
+    /// Another token was made, or the worker was taken off the fleet.
+    #[error("the token that this began with is void")]
+    Void,
 }
 
 impl ToolRefusal {
@@ -29,6 +32,13 @@ impl ToolRefusal {
             Self::NoWorker => (
                 FailureKind::Conflict,
                 Some("whoever set this server up names one: FLAGPOST_WORKER=W3".to_owned()),
+                self.to_string(),
+            ),
+            Self::Void => (
+                FailureKind::Conflict,
+                Some(
+                    "whoever set this client up makes another: 'flagpost worker token'".to_owned(),
+                ),
                 self.to_string(),
             ),
         };

@@ -1,8 +1,8 @@
 //! Who an agent is, and where.
 //!
-//! Owns the way from a tool to an entry of the table of operations: the caller that is made of this
-//! process's worker and place, the arguments, the answer. The repository is looked for at each call: it
-//! may be registered while the client runs.
+//! Owns the way from a tool to an entry of the table of operations: the caller that is made of the
+//! worker and its place, the arguments, the answer. Where a process stands, its repository is looked for
+//! at each call: it may be registered while the client runs.
 
 use std::{
     path::PathBuf,
@@ -18,6 +18,7 @@ use flagpost_core::{
         Arguments, Caller, CallerPart, CallerPlace, EntryOutcome, Identity, Operation, Parameter,
         entry,
     },
+    relay::workers::tokens,
 };
 use flagpost_model::{ListId, TaskId, Token, WorkerId, decision::Via, task::Origin};
 use serde_json::{Map, Value};
@@ -29,9 +30,18 @@ pub struct AgentSeat {
     pub(crate) worker: Option<WorkerId>,
     user: WorkerId,
     list: Option<ListId>,
-    dir: PathBuf,
+    place: SeatPlace,
     given: Option<(TaskId, Token)>,
     over: Arc<AtomicBool>,
+}
+
+/// Where an agent sits.
+#[derive(Debug, Clone)]
+enum SeatPlace {
+    /// In a process that stands here.
+    In(PathBuf),
+    /// Elsewhere: it is of this repository for as long as the token opens the door.
+    Of(Repository, String),
 }
 
 impl AgentSeat {
@@ -49,9 +59,31 @@ impl AgentSeat {
             worker,
             user,
             list,
-            dir,
+            place: SeatPlace::In(dir),
             given: None,
             over: Arc::default(),
+        }
+    }
+
+    /// The seat of the worker that a token is of, in its repository; `user` is whose process serves it.
+    pub fn of_token(home: Home, token: &str, user: WorkerId) -> Result<Option<Self>> {
+        let holder = tokens::holder(&home, token)?;
+        Ok(holder.map(|(repository, worker)| Self {
+            home,
+            worker: Some(worker),
+            user,
+            list: None,
+            place: SeatPlace::Of(repository, token.to_owned()),
+            given: None,
+            over: Arc::default(),
+        }))
+    }
+
+    /// Whether its token opens nothing any more.
+    pub(crate) fn is_void(&self) -> Result<bool> {
+        match &self.place {
+            SeatPlace::In(_) => Ok(false),
+            SeatPlace::Of(_, token) => Ok(tokens::holder(&self.home, token)?.is_none()),
         }
     }
 
@@ -80,10 +112,13 @@ impl AgentSeat {
         self.over.load(Ordering::Relaxed)
     }
 
-    /// The repository that the process stands in.
+    /// The repository that the agent is in.
     pub(crate) fn repository(&self) -> Result<Repository> {
-        let dir = || self.dir.clone();
-        Repository::find(&self.home, &self.dir)?.ok_or_else(|| Error::NoRepository { dir: dir() })
+        match &self.place {
+            SeatPlace::Of(repository, _) => Ok(repository.clone()),
+            SeatPlace::In(dir) => Repository::find(&self.home, dir)?
+                .ok_or_else(|| Error::NoRepository { dir: dir.clone() }),
+        }
     }
 
     /// The list's name.

@@ -1,47 +1,32 @@
-//! The server: from a client's line to a tool, and back.
+//! The server: from a client's request to a tool, and back.
 //!
-//! Owns its life, from the first line to the end of stdin, and what of the protocol it answers. What may
-//! wait for locks and disks is done aside. Invariant: only what the client did wrong by the protocol is a
-//! fault of the protocol.
+//! Owns what of the protocol it answers, whichever way a request comes. What may wait for locks and disks
+//! is done aside. Invariant: only what the client did wrong by the protocol is a fault of the protocol.
 
-use std::{
-    io,
-    pin::Pin,
-    sync::Arc,
-    task::{Context, Poll},
-    time::Duration,
-};
+use std::{sync::Arc, time::Instant};
 
 use flagpost_core::{Error, describe};
 use rmcp::{
-    ErrorData, RoleServer, ServerHandler, ServiceExt,
+    ErrorData, RoleServer, ServerHandler,
     model::{
         CallToolRequestParams, CallToolResponse, CallToolResult, Implementation,
         ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
         ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities,
         ServerConfig,
     },
-    service::{RequestContext, ServerInitializeError},
-    transport::async_rw::AsyncRwTransport,
+    service::RequestContext,
 };
-use tokio::{
-    io::{AsyncRead, ReadBuf, Stdin},
-    runtime::Builder,
-    select,
-    signal::unix::{SignalKind, signal},
-    task::spawn_blocking,
-};
+use serde_json::{Map, Value, json};
+use tokio::{select, task::spawn_blocking};
 
 use crate::{
+    http::Watched,
+    refusal::ToolRefusal,
     resources,
     seat::AgentSeat,
-    tools::{AgentTool, TOOLS},
+    tools::{AgentTool, TOOLS, mail},
 };
 
-/// The longest line that is read: 2 MiB, as over HTTP.
-const LONGEST: usize = 2 << 20;
-/// So long what is under way may take once nobody listens any more.
-const PATIENCE: Duration = Duration::from_millis(500);
 /// What a model is told of all this.
 const INSTRUCTIONS: &str = "Flagpost: tasks and mail of this fleet. Start: inbox, then your task. \
     Reserve paths before changing files others may touch. End every claim with `end`.";
@@ -49,80 +34,30 @@ const INSTRUCTIONS: &str = "Flagpost: tasks and mail of this fleet. Start: inbox
 const READ_ONLY: &str = "Flagpost: tasks and mail of this fleet. This server was started for no \
     worker (FLAGPOST_WORKER), so you can read, and change nothing.";
 
-/// Why the server could not serve.
-#[derive(Debug, thiserror::Error)]
-pub enum ServeFault {
-    /// The system did not let it.
-    #[error("the server cannot be started")]
-    System(#[from] io::Error),
-    /// The client did not speak the protocol.
-    #[error("the client does not speak the protocol")]
-    Client(#[source] Box<ServerInitializeError>),
-}
-
-/// Serves this seat on stdin and stdout, until stdin closes or somebody ends the process.
-pub fn serve(seat: AgentSeat, version: &'static str) -> Result<(), ServeFault> {
-    let runtime = Builder::new_current_thread().enable_all().build()?;
-    let seat = Arc::new(seat);
-    let server = ToolServer {
-        seat: Arc::clone(&seat),
-        version,
-    };
-    let served = runtime.block_on(async {
-        let mut ended = signal(SignalKind::terminate())?;
-        select! {
-            served = server.until_closed() => served,
-            _ = ended.recv() => {
-                seat.leave();
-                Ok(())
-            }
-        }
-    });
-    runtime.shutdown_timeout(PATIENCE);
-    served
-}
-
-/// What the client says; where it ends, whoever waits is told.
-struct HeardInput {
-    stdin: Stdin,
-    seat: Arc<AgentSeat>,
-}
-
-impl AsyncRead for HeardInput {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        let read = Pin::new(&mut self.stdin).poll_read(context, buffer);
-        if read.is_ready() && buffer.filled().len() == before {
-            self.seat.leave();
-        }
-        read
-    }
-}
-
+/// The tools of one seat.
 #[derive(Debug, Clone)]
-struct ToolServer {
+pub(crate) struct ToolServer {
     seat: Arc<AgentSeat>,
     version: &'static str,
+    watched: Option<Watched>,
 }
 
 impl ToolServer {
-    async fn until_closed(self) -> Result<(), ServeFault> {
-        let stdin = HeardInput {
-            stdin: tokio::io::stdin(),
-            seat: Arc::clone(&self.seat),
-        };
-        let lines = AsyncRwTransport::new(stdin, tokio::io::stdout()).with_max_line_length(LONGEST);
-        match self.serve(lines).await {
-            // However it ends, nobody listens any more.
-            Ok(running) => drop(running.waiting().await),
-            Err(ServerInitializeError::ConnectionClosed(_)) => {}
-            Err(error) => return Err(ServeFault::Client(Box::new(error))),
+    /// One in a process of its own, in which a thread may wait for the inbox.
+    pub(crate) fn new(seat: &Arc<AgentSeat>, version: &'static str) -> Self {
+        Self {
+            seat: Arc::clone(seat),
+            version,
+            watched: None,
         }
-        Ok(())
+    }
+
+    /// One among others, for which this tells of changes: whoever waits takes no thread.
+    pub(crate) fn beside_others(self, watched: Watched) -> Self {
+        Self {
+            watched: Some(watched),
+            ..self
+        }
     }
 
     /// Works where one may wait for locks and disks.
@@ -133,6 +68,29 @@ impl ToolServer {
         let seat = Arc::clone(&self.seat);
         let worked = spawn_blocking(move || work(&seat)).await;
         worked.map_err(|_| ErrorData::internal_error("this call panicked", None))
+    }
+
+    /// Calls a tool; where it waits for something, again whenever something has changed, until there is
+    /// something or the time is over.
+    async fn awaited(
+        &self,
+        tool: &'static AgentTool,
+        mut said: Map<String, Value>,
+        mut watched: Watched,
+    ) -> Result<Result<Value, ToolRefusal>, ErrorData> {
+        let ends = Instant::now() + tool.patience(&mut said);
+        let said = Arc::new(said);
+        loop {
+            watched.begin();
+            let arguments = Arc::clone(&said);
+            let worked = self.aside(move |seat| tool.call(seat, &arguments)).await?;
+            let left = ends.saturating_duration_since(Instant::now());
+            let is_nothing = worked.as_ref().is_ok_and(mail::is_empty);
+            if left.is_zero() || !is_nothing || watched.is_over() {
+                return Ok(worked);
+            }
+            watched.change(left).await;
+        }
     }
 }
 
@@ -164,13 +122,22 @@ impl ServerHandler for ToolServer {
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let unknown =
             || ErrorData::invalid_params(format!("there is no tool {}", request.name), None);
         let tool = AgentTool::named(&request.name).ok_or_else(unknown)?;
         let said = request.arguments.unwrap_or_default();
-        let result = match self.aside(move |seat| tool.call(seat, &said)).await? {
+        let worked = match &self.watched {
+            None => self.aside(move |seat| tool.call(seat, &said)).await?,
+            Some(watched) => select! {
+                worked = self.awaited(tool, said, watched.clone()) => worked?,
+                () = context.ct.cancelled() => {
+                    return Err(ErrorData::internal_error("nobody listens any more", None));
+                }
+            },
+        };
+        let result = match worked {
             Ok(answer) => CallToolResult::structured(answer),
             Err(refusal) => CallToolResult::structured_error(refusal.shown()),
         };
@@ -201,10 +168,11 @@ impl ServerHandler for ToolServer {
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri;
+        let asked = uri.clone();
         let read = self.aside(move |seat| resources::read(seat, &uri)).await?;
         let fault = |error: Error| match error {
             Error::Disk(_) => ErrorData::internal_error(describe(&error), None),
-            _ => ErrorData::resource_not_found(describe(&error), None),
+            _ => ErrorData::resource_not_found(describe(&error), Some(json!({"uri": asked}))),
         };
         Ok(ReadResourceResult::new(vec![read.map_err(fault)?]).into())
     }

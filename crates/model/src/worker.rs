@@ -5,7 +5,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::{id::WorkerId, names::names};
+use crate::{envelope::Hash, id::WorkerId, names::names};
 
 /// A sign of life is fresh for so long.
 pub const FRESH: SignedDuration = SignedDuration::from_mins(2);
@@ -54,6 +54,9 @@ pub struct Worker {
     /// Whether it still belongs to the fleet.
     #[serde(rename = "status")]
     pub standing: WorkerStatus,
+    /// The hash of its token, where it has one. It is nobody's business but the door's.
+    #[serde(skip)]
+    pub token: Option<Hash>,
 }
 
 impl Worker {
@@ -90,6 +93,7 @@ mod tests {
             tmux: None,
             worktree: None,
             standing,
+            token: None,
         };
         for (now, running, expected) in [
             ("2026-05-13T14:27:00Z", false, Liveness::Heartbeat),

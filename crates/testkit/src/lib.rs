@@ -14,6 +14,7 @@ pub mod agents;
 pub mod background;
 pub mod chance;
 pub mod clients;
+pub mod header_proxy;
 pub mod markdown;
 pub mod model_server;
 pub mod power;

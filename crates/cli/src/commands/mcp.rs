@@ -17,7 +17,8 @@ use crate::{context::Context, error::usage, output::Answer};
     For opencode, in opencode.json:\n\
     \x20 {\"mcp\": {\"flagpost\": {\"type\": \"local\", \"command\": [\"flagpost\", \"mcp\"],\n\
     \x20  \"environment\": {\"FLAGPOST_WORKER\": \"W3\"}}}}\n\
-    docs/mcp.md describes the tools.")]
+    The daemon has the same tools at /mcp, over HTTP, for whoever shows the token that\n\
+    'flagpost worker token' makes. docs/mcp.md describes both.")]
 pub struct McpArgs {}
 
 /// Serves until stdin closes.

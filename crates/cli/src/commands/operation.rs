@@ -177,6 +177,7 @@ fn of_workers(context: &Context, verb: &WorkerCommand) -> anyhow::Result<Op> {
         WorkerCommand::Rm(args) => Op::removing(&named(&args.worker)?, agent.as_ref()),
         WorkerCommand::List(_) => Op::WorkerList,
         WorkerCommand::Show(_) => Op::WorkerShow,
+        WorkerCommand::Token(_) => Op::TokenIssue,
         WorkerCommand::Heartbeat(_) => Op::WorkerHeartbeat,
         WorkerCommand::Next(_) | WorkerCommand::Wait(_) => Op::BriefNext,
         WorkerCommand::Ack(_) => Op::BriefAck,

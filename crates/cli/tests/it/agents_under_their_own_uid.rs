@@ -8,6 +8,7 @@ use std::{
 };
 
 use flagpost_testkit::sealed::{Ran, World};
+use serde_json::{Value, json};
 
 use crate::{
     daemon::Daemon,
@@ -109,6 +110,59 @@ fn an_agent_does_its_work_and_comes_at_nothing_of_the_operators() {
     // Nobody decided on what waits: all that was added is the run's.
     let added = String::from_utf8_lossy(&history(&world)[before..]).into_owned();
     assert!(!added.contains("\"worker\":\"W1\""), "{added}");
+    is_healthy(&world);
+}
+
+/// What the tools answer an agent that has nothing but an address and its token.
+fn asked(world: &World, (http, token): (&str, &str), tool: &str, arguments: &Value) -> Value {
+    let params = json!({"name": tool, "arguments": arguments});
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+    let (url, token) = (
+        format!("{http}/mcp"),
+        format!("Authorization: Bearer {token}"),
+    );
+    let accept = "Accept: application/json, text/event-stream";
+    let body = body.to_string();
+    let curl = [
+        "curl", "-sS", &url, "-H", &token, "-H", accept, "--json", &body,
+    ];
+    let ran = as_agent(world, &curl);
+    assert_eq!(ran.code, 0, "{ran}");
+    serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{ran}"))
+}
+
+#[test]
+fn an_agent_works_as_its_worker_with_a_token_alone() {
+    let Some(mut world) = walled() else {
+        return;
+    };
+    world.set("FLAGPOST_CLOCK", "");
+    let up = world.json(["up"]).1;
+    let _daemon = Daemon(&world);
+    let http = up["daemon"]["http"].as_str().unwrap().to_owned();
+    let mut made = world.command();
+    let made = made.args(["worker", "token", "W1", "--quiet"]).output();
+    let token = String::from_utf8(made.unwrap().stdout).unwrap();
+    let way = (http.as_str(), token.trim());
+    let answer = |tool: &str, arguments: Value| {
+        asked(&world, way, tool, &arguments)["result"]["structuredContent"].clone()
+    };
+    assert_eq!(answer("status", json!({}))["you"], "W1");
+    assert_eq!(answer("inbox", json!({}))["items"], json!([]));
+    world.ok(["ratify", "W1", "1"]);
+    assert_eq!(answer("inbox", json!({}))["items"][0]["seq"], 1);
+    assert_eq!(answer("ack", json!({"seq": 1}))["again"], false);
+    let claimed = answer("claim", json!({"task": 1}));
+    let end =
+        json!({"task": 1, "token": claimed["token"], "outcome": "stuck", "text": "Which one?"});
+    assert_eq!(answer("end", end)["state"], "stuck");
+    // It decides on nothing, and comes at nothing of its own accord.
+    let refused = asked(&world, way, "ratify", &json!({"worker": "W1"}));
+    assert!(refused["error"].is_object(), "{refused}");
+    let inbox = format!("{http}/v1/relay/inbox");
+    let header = format!("Authorization: Bearer {}", token.trim());
+    let ran = as_agent(&world, &["curl", "-sSf", &inbox, "-H", &header]);
+    assert_ne!(ran.code, 0, "{ran}");
     is_healthy(&world);
 }
 

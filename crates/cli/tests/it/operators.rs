@@ -94,6 +94,7 @@ const LINES: &[(Op, &str)] = &[
     (Op::WorkerShow, "worker show W1"),
     (Op::WorkerAdd, "worker add W7"),
     (Op::WorkerRemove, "worker rm W2"),
+    (Op::TokenIssue, "worker token W2"),
     (Op::WorkerHeartbeat, "worker heartbeat"),
     (Op::SlashDispatch, "slash /inbox"),
     (Op::DaemonShow, "daemon logs"),

@@ -221,6 +221,7 @@ fn every_schema_is_that_of_an_answer() {
         task undo
         worker add W1
         worker list
+        worker token W1
         assign 1 W1 --inline a
         inbox
         inbox W1 1

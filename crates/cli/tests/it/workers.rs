@@ -34,7 +34,7 @@ fn the_fleet() {
     $ worker add W2 --agent codex --can rust --can sql --tmux fleet:1.0
     added W2
     $ worker add W10 --json
-    {"schema":"flagpost.worker/1","id":"W10","agent":null,"capabilities":[],"registered_at":"2026-05-13T14:25:00Z","last_seen":"2026-05-13T14:25:00Z","pid":null,"tmux":null,"worktree":null,"status":"active","liveness":"heartbeat","to_decide":0,"withheld":0,"to_read":0,"reports":0}
+    {"schema":"flagpost.worker/1","id":"W10","agent":null,"capabilities":[],"registered_at":"2026-05-13T14:25:00Z","last_seen":"2026-05-13T14:25:00Z","pid":null,"tmux":null,"worktree":null,"status":"active","liveness":"heartbeat","to_decide":0,"withheld":0,"to_read":0,"reports":0,"has_token":false}
     $ worker add W2
     exit 4
     2> flagpost: worker W2 is registered already

@@ -109,6 +109,8 @@ kinds! {
     WorkerLiveness = "worker.liveness",
     /// A worker was taken off the fleet; its mail stays.
     WorkerRetired = "worker.retired",
+    /// A worker was given a token; the one before is void.
+    TokenIssued = "worker.token_issued",
     /// Somebody wrote a brief.
     BriefProposed = "relay.brief_proposed",
     /// A brief was ratified, rejected or edited.

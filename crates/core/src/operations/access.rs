@@ -235,6 +235,8 @@ operations! {
     WorkerAdd = "worker.add", Operator("adds nobody else to the fleet");
     /// Take somebody else off the fleet.
     WorkerRemove = "worker.remove", Operator("takes nobody else off the fleet");
+    /// Give a worker a token for the daemon's tools.
+    TokenIssue = "token.issue", Operator("issues no tokens");
     /// Give a sign of life.
     WorkerHeartbeat = "worker.heartbeat", Agent;
 

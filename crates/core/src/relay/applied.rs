@@ -30,6 +30,7 @@ pub(crate) fn is_applied(
     match entry.kind {
         Kind::WorkerRegistered => return mail.stands(WorkerStatus::Active),
         Kind::WorkerRetired => return mail.stands(WorkerStatus::Retired),
+        Kind::TokenIssued => return mail.has_token_of(entry),
         _ => {}
     }
     let Some(seq) = entry.seq else {

@@ -1,7 +1,9 @@
 //! The workers of a fleet: who they are, and whether they are live.
 //!
-//! Owns `worker.json`. A worker that is taken off keeps its directory: its numbers go on where they
+//! Owns `worker.json`; what opens a door for a worker is in [`tokens`]. A worker that is taken off keeps its directory: its numbers go on where they
 //! were, should it come back.
+
+pub mod tokens;
 
 use flagpost_disk::{
     self as disk,
@@ -65,6 +67,8 @@ pub struct WorkerView {
     pub unread: usize,
     /// Its reports that nobody has read.
     pub reports: usize,
+    /// It has a token for the daemon's tools.
+    pub has_token: bool,
     /// The decided brief that it reads next.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<NextBrief>,
@@ -137,6 +141,7 @@ fn join(fleet: &Fleet<'_>, actor: &WorkerId, id: &WorkerId, traits: Traits) -> R
         tmux: traits.tmux,
         worktree: traits.worktree,
         standing: WorkerStatus::Active,
+        token: None,
     };
     let entry = mail
         .entry(Kind::WorkerRegistered, None)
@@ -162,6 +167,7 @@ pub fn retire(fleet: &Fleet<'_>, actor: &WorkerId, id: &WorkerId, force: bool) -
     }
     let mut worker = file.content.clone();
     worker.standing = WorkerStatus::Retired;
+    worker.token = None;
     let entry = mail.entry(Kind::WorkerRetired, None);
     locked.store(actor, entry, Some(&file), &worker)?;
     Ok(worker)
@@ -298,6 +304,7 @@ fn look(mail: &Mail<'_>, worker: Worker) -> Result<WorkerView> {
         withheld: 0,
         unread: 0,
         reports: unread(EnvelopePart::Report),
+        has_token: worker.token.is_some(),
         next: None,
         worker,
     };

@@ -152,7 +152,7 @@ impl From<AuthRefusal> for HttpError {
         let status = match refusal {
             AuthRefusal::Host => StatusCode::MISDIRECTED_REQUEST,
             AuthRefusal::Origin => StatusCode::FORBIDDEN,
-            AuthRefusal::Token => StatusCode::UNAUTHORIZED,
+            AuthRefusal::Token | AuthRefusal::Worker => StatusCode::UNAUTHORIZED,
             AuthRefusal::Type => StatusCode::UNSUPPORTED_MEDIA_TYPE,
         };
         let fault = Self::new(status, FailureKind::Usage, refusal.to_string());
@@ -160,6 +160,9 @@ impl From<AuthRefusal> for HttpError {
             AuthRefusal::Token => fault.hint(
                 "it is in run/token in the home, another at each start: Authorization: Bearer …",
             ),
+            AuthRefusal::Worker => {
+                fault.hint("'flagpost worker token W3' gives W3 one: Authorization: Bearer …")
+            }
             AuthRefusal::Host | AuthRefusal::Origin | AuthRefusal::Type => fault,
         }
     }

@@ -5,7 +5,8 @@
 //! page that a browser has open: so a request must name this host, must not come from another origin,
 //! must show on everything, reads and streams included, either the token, as programs do, or both
 //! halves of a browser's session, and must be JSON where it writes. The cookie alone opens the pages,
-//! which hold no data; the page that makes a session of a link is open to everybody.
+//! which hold no data; the page that makes a session of a link is open to everybody. Agents' tools open to
+//! a worker's token and to nothing else, at both doors: it says as whom one comes.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -15,7 +16,9 @@ use std::{
 use axum::http::{HeaderMap, HeaderName, Method, header};
 use tokio::sync::watch;
 
-use super::browsers::{Browsers, Digest, Link, SignedIn};
+use flagpost_model::envelope::Hash;
+
+use super::browsers::{Browsers, Link, SignedIn};
 
 /// Which way a request came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +41,9 @@ pub(crate) enum AuthRefusal {
     /// It shows neither the token nor both halves of a session.
     #[error("the request does not show the token")]
     Token,
+    /// It is for agents, and shows no worker's token.
+    #[error("the request does not show the token of a worker of this home")]
+    Worker,
     /// It writes, and any page could have sent it.
     #[error("a request that writes has to be application/json")]
     Type,
@@ -57,7 +63,7 @@ pub(crate) enum Shown {
 /// What has to be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RequiredAuth {
-    /// Nothing: it is how a browser gets in.
+    /// Nothing here: it is how a browser gets in, or looks at who comes by itself.
     Nothing,
     /// The cookie: pages hold no data.
     Cookie,
@@ -65,6 +71,8 @@ pub(crate) enum RequiredAuth {
     All,
 }
 
+/// Where agents' tools are.
+pub(crate) const TOOLS: &str = "/mcp";
 /// Where links with a code lead.
 pub(crate) const LINK: &str = "/login/";
 /// Below these are the board's page and its files.
@@ -76,7 +84,7 @@ impl RequiredAuth {
     /// That of a path.
     pub(crate) fn of(method: &Method, path: &str) -> Self {
         match (method, path) {
-            (&Method::POST, "/login") => Self::Nothing,
+            (&Method::POST, "/login") | (_, TOOLS) => Self::Nothing,
             (&Method::GET, path) if path.starts_with(LINK) => Self::Nothing,
             (&Method::GET, "/") => Self::Cookie,
             (&Method::GET, path) if PAGES.iter().any(|it| path.starts_with(it)) => Self::Cookie,
@@ -88,7 +96,7 @@ impl RequiredAuth {
 /// What must be shown over the loopback.
 #[derive(Debug)]
 pub(crate) struct Guard {
-    token: Digest,
+    token: Hash,
     /// The one name that it is asked by: another would be another origin for a browser.
     host: String,
     cookie: String,
@@ -100,7 +108,7 @@ pub(crate) struct Guard {
 impl Guard {
     pub(crate) fn new(token: &str, port: u16) -> Self {
         Self {
-            token: Digest::of(token),
+            token: Hash::of(token.as_bytes()),
             host: format!("127.0.0.1:{port}"),
             // Cookies do not tell ports apart.
             cookie: format!("flagpost-{port}"),
@@ -188,11 +196,7 @@ impl Guard {
     }
 
     fn shows_token(&self, headers: &HeaderMap) -> bool {
-        let bearer = only(headers, &header::AUTHORIZATION).ok().flatten();
-        let bearer = bearer.and_then(|it| it.split_once(' '));
-        // The names of schemes have no case.
-        let bearer = bearer.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
-        bearer.is_some_and(|(_, token)| Digest::of(token.trim()) == self.token)
+        bearer(headers).is_some_and(|token| Hash::of(token.as_bytes()) == self.token)
     }
 
     /// Others on this host may have put cookies of our name beside ours.
@@ -206,6 +210,14 @@ impl Guard {
         let mut shown = cookies.flat_map(|it| it.split(';')).filter_map(ours);
         shown.any(|it| self.browsers().knows(&it, key, now))
     }
+}
+
+/// The token that a request shows.
+pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let shown = only(headers, &header::AUTHORIZATION).ok().flatten();
+    let (scheme, token) = shown?.split_once(' ')?;
+    // The names of schemes have no case.
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
 /// The one header of this name; a second one means that somebody is to be fooled.

@@ -3,23 +3,12 @@
 //! Owns the links that let one in once, and the sessions that they open. Both are in memory only: they
 //! are gone with the daemon. A session has two halves, and neither opens anything alone: the cookie,
 //! which a browser sends to every port of 127.0.0.1 whoever listens there, and the key, which the page
-//! keeps for its own origin and sends in a header. Only digests of them are kept.
+//! keeps for its own origin and sends in a header. Only hashes of them are kept.
 
 use std::time::{Duration, Instant};
 
-use sha2::{Digest as _, Sha256};
-
-use crate::instance::random;
-
-/// What is kept of a secret. Comparing two of them says nothing about the secrets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Digest([u8; 32]);
-
-impl Digest {
-    pub(crate) fn of(secret: &str) -> Self {
-        Self(Sha256::digest(secret).into())
-    }
-}
+use flagpost_core::relay::workers::tokens::random;
+use flagpost_model::envelope::Hash;
 
 /// What a link carries: the code in its path, the key in its fragment, which no browser sends.
 #[derive(Debug)]
@@ -31,16 +20,16 @@ pub(crate) struct Link {
 /// A link that nobody has used.
 #[derive(Debug)]
 struct UnusedLink {
-    code: Digest,
-    key: Digest,
+    code: Hash,
+    key: Hash,
     made: Instant,
 }
 
 /// A browser that is in.
 #[derive(Debug)]
 struct Session {
-    cookie: Digest,
-    key: Digest,
+    cookie: Hash,
+    key: Hash,
     begun: Instant,
     used: Instant,
     /// What it calls itself.
@@ -86,8 +75,8 @@ impl Browsers {
         }
         let (code, key) = (random(), random());
         self.links.push(UnusedLink {
-            code: Digest::of(&code),
-            key: Digest::of(&key),
+            code: Hash::of(code.as_bytes()),
+            key: Hash::of(key.as_bytes()),
             made: now,
         });
         Link { code, key }
@@ -102,7 +91,7 @@ impl Browsers {
         now: Instant,
     ) -> Option<String> {
         self.forget(now);
-        let (code, key) = (Digest::of(code), Digest::of(key));
+        let (code, key) = (Hash::of(code.as_bytes()), Hash::of(key.as_bytes()));
         let is_it = |it: &UnusedLink| it.code == code && it.key == key;
         let at = self.links.iter().position(is_it)?;
         self.links.remove(at);
@@ -112,7 +101,7 @@ impl Browsers {
         }
         let cookie = random();
         self.sessions.push(Session {
-            cookie: Digest::of(&cookie),
+            cookie: Hash::of(cookie.as_bytes()),
             key,
             begun: now,
             used: now,
@@ -124,8 +113,13 @@ impl Browsers {
     /// Whether a session has this cookie, and this key where one is asked for.
     pub(crate) fn knows(&mut self, cookie: &str, key: Option<&str>, now: Instant) -> bool {
         self.forget(now);
-        let (cookie, key) = (Digest::of(cookie), key.map(Digest::of));
-        let is_it = |it: &&mut Session| it.cookie == cookie && key.is_none_or(|key| it.key == key);
+        let (cookie, key) = (
+            Hash::of(cookie.as_bytes()),
+            key.map(|it| Hash::of(it.as_bytes())),
+        );
+        let is_it = |it: &&mut Session| {
+            it.cookie == cookie && key.as_ref().is_none_or(|key| it.key == *key)
+        };
         let session = self.sessions.iter_mut().find(is_it);
         session.map(|it| it.used = now).is_some()
     }

@@ -13,6 +13,7 @@ mod pages;
 mod route;
 mod router;
 mod routes;
+mod tools;
 
 use std::sync::{Arc, OnceLock};
 

@@ -10,12 +10,12 @@ use std::{
 
 use axum::{
     Router,
-    body::to_bytes,
+    body::{Bytes, to_bytes},
     extract::{Query, RawPathParams, Request, State, rejection::RawPathParamsRejection},
     http::{HeaderValue, StatusCode, Uri, header},
     middleware::{self, Next},
     response::{IntoResponse, Response},
-    routing::{MethodFilter, on},
+    routing::{MethodFilter, on, post},
 };
 use flagpost_core::{
     operations::{Arguments, EntryOutcome, Operation, OperationEntry},
@@ -30,10 +30,10 @@ use super::{
     Shared,
     answer::{HttpError, json_answer},
     asked::{self, Parts},
-    auth::{AuthRefusal, Door, Guard, RequiredAuth, Shown},
+    auth::{AuthRefusal, Door, Guard, RequiredAuth, Shown, TOOLS},
     pages,
     route::{ParamLocation, RequestContext, Route, RouteFn, RouteHandler, Verb, WAIT, Whose},
-    routes,
+    routes, tools,
 };
 use crate::{events::ended_by, strangers::Visitor};
 
@@ -66,6 +66,7 @@ pub(crate) fn router(shared: &Arc<Shared>) -> Router {
         router = router.route(route.path, on(filter, serve));
     }
     router
+        .route(TOOLS, post(tools::answer))
         .fallback(async |uri: Uri| HttpError::no_route(uri.path()))
         .method_not_allowed_fallback(async || HttpError::no_method())
         .with_state(Arc::clone(shared))
@@ -224,7 +225,7 @@ async fn carry_out<T: Send + 'static>(
 }
 
 /// Works where one may wait for locks and disks.
-async fn aside<T: Send + 'static>(
+pub(super) async fn aside<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, HttpError> + Send + 'static,
 ) -> Result<T, HttpError> {
     let worked = tokio::task::spawn_blocking(work).await;
@@ -275,21 +276,31 @@ async fn sent(request: Request) -> Result<Map<String, Value>, HttpError> {
     if request.extensions().get() == Some(&Door::Loopback) {
         Guard::takes(request.headers())?;
     }
+    let bytes = received(request).await?;
+    if bytes.is_empty() {
+        return Ok(Map::new());
+    }
+    object(&bytes)
+}
+
+/// The JSON object that these bytes are.
+pub(super) fn object(bytes: &[u8]) -> Result<Map<String, Value>, HttpError> {
+    let object = serde_json::from_slice(bytes)
+        .map_err(|error| HttpError::usage(format!("what was sent is no JSON object: {error}")))?;
+    let once = flagpost_disk::json::each_key_once(bytes);
+    once.map_err(|error| {
+        HttpError::usage(format!("what was sent can be read in two ways: {error}"))
+    })?;
+    Ok(object)
+}
+
+/// The bytes that were sent, as many as are taken, in the time that they may take.
+pub(super) async fn received(request: Request) -> Result<Bytes, HttpError> {
     let mut codings = request.headers().get_all(header::CONTENT_ENCODING).iter();
     if codings.any(|it| !it.as_bytes().eq_ignore_ascii_case(b"identity")) {
         return Err(HttpError::coded());
     }
     let bytes = timeout(PATIENCE, to_bytes(request.into_body(), LARGEST)).await;
     let bytes = bytes.map_err(|_| HttpError::too_slow())?;
-    let bytes = bytes.map_err(|_| HttpError::too_large(LARGEST))?;
-    if bytes.is_empty() {
-        return Ok(Map::new());
-    }
-    let object = serde_json::from_slice(&bytes)
-        .map_err(|error| HttpError::usage(format!("what was sent is no JSON object: {error}")))?;
-    let once = flagpost_disk::json::each_key_once(&bytes);
-    once.map_err(|error| {
-        HttpError::usage(format!("what was sent can be read in two ways: {error}"))
-    })?;
-    Ok(object)
+    bytes.map_err(|_| HttpError::too_large(LARGEST))
 }

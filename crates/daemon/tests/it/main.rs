@@ -21,3 +21,4 @@ mod lists;
 mod messages;
 mod operators;
 mod served;
+mod tools;

@@ -19,7 +19,7 @@ const SLICE: Duration = Duration::from_millis(500);
 /// What waits for the worker.
 pub(super) fn inbox(seat: &AgentSeat, said: Map<String, Value>) -> Result<Value, ToolRefusal> {
     let mut said = said;
-    let wait = said.remove("wait_s").and_then(|it| it.as_u64());
+    let wait = said.remove(super::WAIT).and_then(|it| it.as_u64());
     let ends = Instant::now() + Duration::from_secs(wait.unwrap_or_default());
     let look = || seat.ask(Operation::BriefNext, said.clone());
     let mut answer = look()?;
@@ -43,7 +43,8 @@ pub(super) fn inbox(seat: &AgentSeat, said: Map<String, Value>) -> Result<Value,
     Ok(only(&answer, &["items", "more"]))
 }
 
-fn is_empty(inbox: &Value) -> bool {
+/// Whether nothing waits.
+pub(crate) fn is_empty(inbox: &Value) -> bool {
     inbox["items"].as_array().is_none_or(Vec::is_empty)
 }
 

@@ -4,8 +4,10 @@
 //! conversation: a sentence here costs each of them tokens, and a test holds the whole to 6,200 bytes.
 
 mod files;
-mod mail;
+pub(crate) mod mail;
 mod work;
+
+use std::time::Duration;
 
 use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::{Map, Value};
@@ -46,11 +48,11 @@ enum ToolEffect {
 pub(crate) const TOOLS: &[AgentTool] = &[
     AgentTool {
         name: "inbox",
-        about: "Briefs that were let through to you and that you have not acknowledged. Read the file at path, then ack.",
+        about: "Briefs that were let through to you and that you have not acknowledged. Read path, or the resource flagpost://brief/SEQ, then ack.",
         params: &[
             optional("after", In::Number).about("only those after this seq"),
             optional("limit", In::Count(1, 50)),
-            optional("wait_s", In::Count(0, LONGEST_WAIT)).about("wait until there is one"),
+            optional(WAIT, In::Count(0, LONGEST_WAIT)).about("wait until there is one"),
         ],
         effect: ToolEffect::ReadsOwn,
         run: mail::inbox,
@@ -169,6 +171,8 @@ pub(crate) const TOOLS: &[AgentTool] = &[
     },
 ];
 
+/// How long a call is to wait.
+const WAIT: &str = "wait_s";
 /// As long as a call may wait, in seconds: clients give up after 60.
 pub(crate) const LONGEST_WAIT: u64 = 50;
 
@@ -194,6 +198,17 @@ impl AgentTool {
         Tool::new(self.name, self.about, arguments::schema(self.params)).with_annotations(hints)
     }
 
+    /// How long the call is to wait where there is nothing: from now on it does not wait itself. What is
+    /// no such time is left for it to refuse.
+    pub(crate) fn patience(&self, said: &mut Map<String, Value>) -> Duration {
+        let param = self.params.iter().find(|it| it.name == WAIT);
+        let seconds = param.and_then(|it| it.input.taken(said.get(WAIT)?)?.as_u64());
+        if seconds.is_some() {
+            said.remove(WAIT);
+        }
+        Duration::from_secs(seconds.unwrap_or_default())
+    }
+
     /// Does it.
     pub(crate) fn call(
         &self,
@@ -202,6 +217,10 @@ impl AgentTool {
     ) -> Result<Value, ToolRefusal> {
         if !self.is_for(seat) {
             return Err(ToolRefusal::NoWorker);
+        }
+        // Whoever waits may have begun long ago.
+        if seat.is_void()? {
+            return Err(ToolRefusal::Void);
         }
         (self.run)(seat, arguments::read(self.params, said)?)
     }

@@ -25,7 +25,7 @@ const LANDING: usize = 2_600;
 
 /// What the program may be when the clean-up is done: 55,000 without its faces, the cockpit, the board with
 /// what the daemon tells it, and the tools of agents.
-const PROGRAM: usize = 55_000 + 4_690 + 400 + 850 + LANDING;
+const PROGRAM: usize = 55_000 + 4_690 + 400 + 960 + LANDING;
 
 /// The program.
 const BUDGETS: &[Budget] = &[
@@ -43,9 +43,9 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "core",
-        lines: 27_800,
+        lines: 27_900,
         goal: 21_550,
-        why: "the operations and their table; errors, settings, mail and coordination say the same thing several times; doctor looks at each file of a mail; notifications, their settings and channels; what is to land, of which session, and what has landed; hooks and turns tell by one record; which session speaks for which worker through all that clients do with it; a client's settings given back to the byte",
+        why: "the operations and their table; errors, settings, mail and coordination say the same thing several times; doctor looks at each file of a mail; notifications, their settings and channels; what is to land, of which session, and what has landed; hooks and turns tell by one record; which session speaks for which worker through all that clients do with it; a client's settings given back to the byte; the tokens of workers",
     },
     Budget {
         krate: "run",
@@ -55,9 +55,9 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "daemon",
-        lines: 3_450,
+        lines: 3_490,
         goal: 2_900,
-        why: "one process and its interface; its routes are read off the table of operations; the state as one text for all who begin together",
+        why: "one process and its interface; its routes are read off the table of operations; the state as one text for all who begin together; whose token opens the tools",
     },
     Budget {
         krate: "board",
@@ -73,15 +73,15 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "mcp",
-        lines: 850,
-        goal: 850,
-        why: "a face: the tools as a table, what each asks of the table of operations, resources",
+        lines: 960,
+        goal: 960,
+        why: "a face: the tools as a table, what each asks of the table of operations, resources; on two ways, of which one waits without a thread",
     },
     Budget {
         krate: "cli",
-        lines: 13_080,
+        lines: 13_400,
         goal: 10_280,
-        why: "every verb, its help and its words; simple verbs are to be read off the table of operations; a session that joins and leaves",
+        why: "every verb, its help and its words; simple verbs are to be read off the table of operations; a session that joins and leaves; a command over ssh; the token of a worker",
     },
 ];
 

@@ -9,6 +9,11 @@ use flagpost_daemon::{
 };
 use flagpost_model::view;
 use listenfd::ListenFd;
+use tracing_subscriber::{
+    filter::{LevelFilter, Targets},
+    layer::SubscriberExt,
+    util::SubscriberInitExt,
+};
 
 use crate::{context::Context, output::Answer};
 
@@ -128,10 +133,16 @@ fn serve(context: &Context, args: &UpArgs) -> anyhow::Result<Answer> {
     if args.detached {
         rustix::process::setsid()?;
     }
+    // The library of the tools' protocol tells of each request, and of each client that hangs up.
+    let told = Targets::new()
+        .with_default(LevelFilter::INFO)
+        .with_target("rmcp", LevelFilter::OFF);
     tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
         .with_ansi(false)
         .with_target(false)
+        .finish()
+        .with(told)
         .init();
     let config = DaemonConfig {
         home: context.home.clone(),

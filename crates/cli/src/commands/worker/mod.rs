@@ -3,6 +3,7 @@
 pub mod join;
 pub mod next;
 pub mod report;
+pub mod token;
 
 use clap::Subcommand;
 use flagpost_core::{
@@ -28,6 +29,7 @@ pub enum WorkerCommand {
     Heartbeat(WorkerHeartbeatArgs),
     Join(join::JoinArgs),
     Leave(join::LeaveArgs),
+    Token(token::TokenArgs),
     Next(next::NextArgs),
     Wait(next::WorkerWaitArgs),
     Ack(next::WorkerAckArgs),
@@ -125,6 +127,7 @@ pub fn run(context: &Context, verb: &WorkerCommand) -> anyhow::Result<Answer> {
         WorkerCommand::Heartbeat(args) => heartbeat(context, args),
         WorkerCommand::Join(args) => join::join(context, args),
         WorkerCommand::Leave(args) => join::leave(context, args),
+        WorkerCommand::Token(args) => token::run(context, args),
         WorkerCommand::Next(args) => next::next(context, args),
         WorkerCommand::Wait(args) => next::wait(context, args),
         WorkerCommand::Ack(args) => next::ack(context, args),
@@ -161,6 +164,11 @@ fn show(context: &Context, args: &WorkerShowArgs) -> anyhow::Result<Answer> {
         ("pid", worker.pid.map(|pid| pid.to_string())),
         ("tmux", worker.tmux.clone()),
         ("worktree", worker.worktree.clone()),
+        (
+            "token",
+            seen.has_token
+                .then(|| "opens /mcp of the daemon".to_owned()),
+        ),
         ("added", Some(screen.time(worker.registered_at))),
         ("seen", Some(screen.time(worker.last_seen))),
         (

@@ -8,19 +8,19 @@ use serde_json::Value;
 
 use super::{fleet, names};
 
-/// Its program, and the node that it needs; none where they are not there.
-fn inspector(world: &World) -> Option<Command> {
+/// A program that `./check` installs, with the node that it needs; none where they are not there.
+pub(super) fn installed(world: &World, variable: &str, name: &str) -> Option<Command> {
     let bin = repository::root().join("target/agents/node_modules/.bin");
     let named = |variable: &str, name: &str| {
         let named = std::env::var_os(variable).filter(|it| !it.is_empty());
         named.map_or_else(|| bin.join(name), PathBuf::from)
     };
-    let program = named("FLAGPOST_TEST_INSPECTOR", "mcp-inspector");
+    let variable = format!("FLAGPOST_TEST_{variable}");
+    let program = named(&variable, name);
     let node = named("FLAGPOST_TEST_NODE", "node");
     if !program.exists() || !node.exists() {
         eprintln!(
-            "skipped: mcp-inspector is not installed (./check installs it into target/agents/, or set \
-             FLAGPOST_TEST_INSPECTOR)"
+            "skipped: {name} is not installed (./check installs it into target/agents/, or set {variable})"
         );
         return None;
     }
@@ -29,6 +29,17 @@ fn inspector(world: &World) -> Option<Command> {
     let dirs = std::iter::once(node).chain(std::env::split_paths(&path));
     let mut command = world.command_of(program);
     command.env("PATH", std::env::join_paths(dirs).unwrap());
+    Some(command)
+}
+
+/// The client.
+pub(super) fn program(world: &World) -> Option<Command> {
+    installed(world, "INSPECTOR", "mcp-inspector")
+}
+
+/// The client, which starts the tools on its pipes.
+fn inspector(world: &World) -> Option<Command> {
+    let mut command = program(world)?;
     command.args(["--cli", env!("CARGO_BIN_EXE_flagpost"), "mcp"]);
     for name in ["HOME", "FLAGPOST_HOME", "FLAGPOST_CLOCK", "USER"] {
         let value = command

@@ -2,6 +2,7 @@
 
 mod identity;
 mod inspector;
+mod over_http;
 mod protocol;
 mod real_client;
 mod refusals;

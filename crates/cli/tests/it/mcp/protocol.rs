@@ -43,6 +43,9 @@ fn every_version_of_the_protocol_is_spoken() {
         assert_eq!(names(&client.listed()).len(), TOOLS.len(), "{version}");
         assert_eq!(client.ok("status", &json!({}))["you"], "W1", "{version}");
     }
+    // Of one that nobody knows yet, the newest with a handshake is offered.
+    let (_, said) = McpClient::silent(&world, Some("W1"), &[]).shaken("2199-01-01");
+    assert_eq!(said["protocolVersion"], "2025-11-25");
     // Without a handshake: each request says itself which version it is of.
     let mut client = McpClient::silent(&world, Some("W1"), &[]);
     let meta = json!({

@@ -86,23 +86,29 @@ fn the_plugin_of_claude_code_brings_hooks_and_tools() {
 
 /// A world in which Claude Code finds itself and this program, aimed at a server.
 fn scene(found: &Installed) -> (ModelServer, World) {
-    let server = ModelServer::start();
-    let tmp = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let mut world = World::below(tmp, BINARY, crate::schemas::check);
+    let (server, mut world) = scene_of(found);
     let home = world.outside().join("home");
-    world.set("FLAGPOST_CLOCK", "");
-    let own = Path::new(BINARY).parent().unwrap().to_owned();
-    let clients = found.path(world.outside());
-    let path = std::env::split_paths(&clients).chain([own]);
-    world.set("PATH", std::env::join_paths(path).unwrap());
     for (name, value) in aim(Client::Claude, &server, &home) {
         world.set(name, value);
     }
     (server, world)
 }
 
+/// A server, and a world in which a client finds itself and this program.
+pub(super) fn scene_of(found: &Installed) -> (ModelServer, World) {
+    let server = ModelServer::start();
+    let tmp = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let mut world = World::below(tmp, BINARY, crate::schemas::check);
+    world.set("FLAGPOST_CLOCK", "");
+    let own = Path::new(BINARY).parent().unwrap().to_owned();
+    let clients = found.path(world.outside());
+    let path = std::env::split_paths(&clients).chain([own]);
+    world.set("PATH", std::env::join_paths(path).unwrap());
+    (server, world)
+}
+
 /// The token that a claim was answered with.
-fn token(request: &Request) -> u64 {
+pub(super) fn token(request: &Request) -> u64 {
     let text = request.body.to_string().replace('\\', "");
     let at = text.find("\"token\":").expect("the claim was answered") + 8;
     let digits: String = text[at..]

@@ -1,7 +1,10 @@
 //! The power goes after each step of each operation: no half message is seen, nothing acknowledged
 //! is lost, no number is given out twice, one decision holds, and the history agrees with the files.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use flagpost_core::{
     Result,
@@ -13,11 +16,11 @@ use flagpost_core::{
         deliver,
         reports::{self, ReportView},
         retention,
-        workers::{self, Traits},
+        workers::{self, Traits, tokens},
     },
 };
 use flagpost_model::{
-    Seq,
+    RepoId, Seq,
     decision::{Decision, DecisionState, Via},
     envelope::{Direction, Hash},
 };
@@ -303,17 +306,19 @@ fn of_the_fleet(fs: &PowerFs, id: &str) -> (bool, bool) {
     )
 }
 
+/// The repository that a disk has.
+fn repository(fs: &PowerFs) -> RepoId {
+    let files = fs.files();
+    let of_repository = files.keys().find_map(|path| {
+        let rest = path.strip_prefix("/home/repos").ok()?;
+        rest.components().next()?.as_os_str().to_str()?.parse().ok()
+    });
+    of_repository.unwrap()
+}
+
 /// The line of a worker that joined or left is the worker's file, whatever came in between.
 fn agrees(operation: &dyn Fn(&Fleet<'_>) -> Result<()>, id: &str, joins: bool) {
-    let run = |fs: &PowerFs| {
-        let world_home = simulated_home(fs);
-        let files = fs.files();
-        let of_repository = files.keys().find_map(|path| {
-            let rest = path.strip_prefix("/home/repos").ok()?;
-            rest.components().next()?.as_os_str().to_str()?.parse().ok()
-        });
-        operation(&Fleet::of(&world_home, &of_repository.unwrap()))
-    };
+    let run = |fs: &PowerFs| operation(&Fleet::of(&simulated_home(fs), &repository(fs)));
     let look = |fs: &PowerFs, answer: &Result<()>| {
         // The next writer takes back what never appeared.
         let world = World::simulated(fs);
@@ -342,4 +347,36 @@ fn of_leaving_the_fleet() {
     let leave =
         |fleet: &Fleet<'_>| workers::retire(fleet, &worker("ann"), &worker("W1"), true).map(drop);
     agrees(&leave, "W1", false);
+}
+
+/// A token that the history tells of opens the door, and one that it does not opens nothing.
+#[test]
+fn of_giving_a_token() {
+    let given = RefCell::new(String::new());
+    let run = |fs: &PowerFs| {
+        let home = simulated_home(fs);
+        let mail = Fleet::of(&home, &repository(fs)).mail(&worker("W1"))?;
+        let issued = tokens::issue(&mail, &worker("ann"))?;
+        given.replace(issued.token);
+        Ok(())
+    };
+    let look = |fs: &PowerFs, answer: &Result<()>| {
+        let world = World::simulated(fs);
+        // The next writer takes back what never appeared.
+        propose(&mail(&world, "W1"), "the next brief");
+        workers::heartbeat(&mail(&world, "W1"), Traits::default()).unwrap();
+        let lines = world.history();
+        let voided = account::voided(&lines);
+        let told = lines
+            .iter()
+            .any(|it| it.entry.kind == Kind::TokenIssued && !voided.contains(&it.n));
+        let seen = workers::show(&mail(&world, "W1")).unwrap();
+        assert_eq!(seen.has_token, told, "the history tells of another token");
+        if answer.is_ok() {
+            let holder = tokens::holder(&world.home, &given.borrow()).unwrap();
+            assert_eq!(holder.unwrap().1, worker("W1"), "acknowledged and lost");
+        }
+    };
+    every_crash(setup, run, look);
+    every_fault(setup, run, look);
 }

@@ -161,6 +161,8 @@ pub fn read_worker(worker: &WorkerId, bytes: &[u8]) -> Result<WorkerFile, String
             .ok()
             .flatten()
             .unwrap_or(WorkerStatus::Active),
+        // What is no hash opens nothing.
+        token: fields.optional("token_sha256").ok().flatten(),
     };
     Ok(File { content, raw })
 }

@@ -323,9 +323,10 @@ proptest! {
         (agent, tmux, worktree) in (proptest::option::of(".{0,9}"), proptest::option::of(".{0,9}"), proptest::option::of(".{0,9}")),
         capabilities in proptest::collection::vec(".{0,9}", 0..3),
         pid in proptest::option::of(any::<u32>()),
-        standing in proptest::sample::select(WorkerStatus::ALL),
+        (standing, token) in (proptest::sample::select(WorkerStatus::ALL), proptest::option::of(".{0,9}")),
     ) {
-        let worker = Worker { id: w1(), agent, capabilities, registered_at, last_seen, pid, tmux, worktree, standing };
+        let token = token.map(|it| Hash::of(it.as_bytes()));
+        let worker = Worker { id: w1(), agent, capabilities, registered_at, last_seen, pid, tmux, worktree, standing, token };
         let back = read_worker(&w1(), &write_worker(None, &worker)).unwrap();
         prop_assert_eq!(back.content, worker);
     }

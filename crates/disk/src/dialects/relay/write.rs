@@ -140,6 +140,7 @@ fn worker_keys(worker: &Worker) -> Keys {
         ("tmux", some(&worker.tmux)),
         ("worktree", some(&worker.worktree)),
         ("status", Some(json!(worker.standing))),
+        ("token_sha256", some(&worker.token)),
     ]
 }
 
