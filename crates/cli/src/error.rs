@@ -292,7 +292,7 @@ fn judge_run(error: &run::Error) -> (FailureKind, Option<String>) {
         ),
         run::Error::Worktree(_) => (
             FailureKind::Failed,
-            hint("mend the repository, and try again; a run needs none of it without --worktrees"),
+            hint("mend the repository and try again; without --worktrees a run needs nothing of it"),
         ),
         run::Error::Process { .. } => (FailureKind::Failed, None),
     }
