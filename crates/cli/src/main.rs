@@ -38,7 +38,10 @@ fn main() -> ExitCode {
         Ok(args) => args,
         // To a client 2 means that the hook forbids its next step.
         Err(error) if std::env::args_os().nth(1).is_some_and(|it| it == "hook") => {
-            output::usage(&error);
+            // What it prints there would be taken for an answer.
+            if !error.use_stderr() || std::io::IsTerminal::is_terminal(&std::io::stdout()) {
+                output::usage(&error);
+            }
             return ExitCode::SUCCESS;
         }
         Err(error) => return ExitCode::from(output::usage(&error)),

@@ -16,6 +16,9 @@ pub(crate) enum ToolRefusal {
     /// Whoever has no name only reads.
     #[error("this process is no worker, and may only read")]
     NoWorker,
+    /// The worker was taken off the fleet.
+    #[error("this worker was taken off the fleet")]
+    Left,
     /// Another token was made, or the worker was taken off the fleet.
     #[error("the token that this began with is void")]
     Void,
@@ -32,6 +35,14 @@ impl ToolRefusal {
             Self::NoWorker => (
                 FailureKind::Conflict,
                 Some("whoever set this server up names one: FLAGPOST_WORKER=W3".to_owned()),
+                self.to_string(),
+            ),
+            Self::Left => (
+                FailureKind::NotFound,
+                Some(
+                    "whoever controls the fleet takes it in again: 'flagpost worker add'"
+                        .to_owned(),
+                ),
                 self.to_string(),
             ),
             Self::Void => (

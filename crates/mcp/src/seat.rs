@@ -18,7 +18,7 @@ use flagpost_core::{
         Arguments, Caller, CallerPart, CallerPlace, EntryOutcome, Identity, Operation, Parameter,
         entry,
     },
-    relay::workers::tokens,
+    relay::{Fleet, workers::tokens},
 };
 use flagpost_model::{ListId, TaskId, Token, WorkerId, decision::Via, task::Origin};
 use serde_json::{Map, Value};
@@ -85,6 +85,14 @@ impl AgentSeat {
             SeatPlace::In(_) => Ok(false),
             SeatPlace::Of(_, token) => Ok(tokens::holder(&self.home, token)?.is_none()),
         }
+    }
+
+    /// Whether its worker was taken off the fleet.
+    pub(crate) fn has_left(&self) -> Result<bool> {
+        let (Some(worker), Ok(repository)) = (&self.worker, self.repository()) else {
+            return Ok(false);
+        };
+        Fleet::of(&self.home, &repository.id).has_retired(worker)
     }
 
     /// With the task that a run gave the agent, and the token of its claim.

@@ -172,9 +172,13 @@ impl HookEvent {
             (Client::Cursor, Self::Batch) => "postToolUse",
             (Client::Cursor, Self::Stop) => "stop",
             (Client::Cursor, Self::SessionEnd) => "sessionEnd",
-            // Its plugin calls us by our own names.
-            (Client::Opencode, event) => event.as_str(),
+            // Its plugin calls us by our own names, where opencode lets it.
+            (Client::Opencode, Self::SessionStart | Self::PreTool | Self::Batch) => self.as_str(),
             (Client::Codex | Client::Gemini | Client::Cursor, Self::StopFailure)
+            | (
+                Client::Opencode,
+                Self::Prompt | Self::Stop | Self::StopFailure | Self::SessionEnd,
+            )
             | (Client::Aider, _) => return None,
         })
     }

@@ -167,10 +167,14 @@ fn install(context: &Context, args: &InstallArgs) -> anyhow::Result<Answer> {
         Client::Codex => " --no-daemon",
         _ => "",
     };
+    // Its plugin does not say which session asks.
+    let joins = match client {
+        Client::Opencode => "",
+        _ => ", or after 'flagpost worker join W1'",
+    };
     let speaks = is_new.then(|| {
         format!(
-            "a session speaks for a worker if it is started with 'FLAGPOST_WORKER=W1 {client}{alone}', \
-             or after 'flagpost worker join W1'"
+            "a session speaks for a worker if it is started with 'FLAGPOST_WORKER=W1 {client}{alone}'{joins}"
         )
     });
     let is_freed = had_guard && !args.deny_reserved;

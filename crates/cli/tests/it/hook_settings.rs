@@ -444,3 +444,64 @@ fn the_users_own_settings_are_where_the_client_looks_for_them() {
     assert_eq!(ran.code, 6, "{ran}");
     assert!(ran.stderr.contains("HOME: it is not set"), "{ran}");
 }
+
+/// Only a whole command of ours is ours, and whatever the program is called it finds its own again.
+#[test]
+fn a_command_that_goes_on_after_ours_is_its_owners() {
+    let world = registered();
+    let theirs = r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"flagpost hook stop --agent claude; bell"}]}]}}"#;
+    let file = settings(&world, theirs);
+    world.ok(["hooks", "install", "--agent", "claude"]);
+    assert!(
+        fs::read_to_string(&file)
+            .unwrap()
+            .contains("--agent claude; bell")
+    );
+    world.ok(["hooks", "uninstall", "--agent", "claude"]);
+    assert_eq!(fs::read_to_string(&file).unwrap(), theirs);
+
+    let place = world.outside().join("a hook b");
+    fs::create_dir(&place).unwrap();
+    let as_named = |name: &str, verb: &str| {
+        let program = place.join(name);
+        if !program.exists() {
+            fs::copy(env!("CARGO_BIN_EXE_flagpost"), &program).unwrap();
+        }
+        let mut command = world.command_of(program.to_str().unwrap());
+        command.env("PATH", "/usr/bin:/bin");
+        world.run(command.args(["hooks", verb, "--agent", "claude"]))
+    };
+    for name in ["flagpost", "flagpost-0.1"] {
+        assert_eq!(as_named(name, "install").code, 0);
+        let installed = fs::read_to_string(&file).unwrap();
+        assert!(installed.contains("a hook b"), "{installed}");
+        assert_eq!(as_named(name, "uninstall").code, 0);
+        assert_eq!(fs::read_to_string(&file).unwrap(), theirs, "{name}");
+    }
+    let refused = as_named("fp", "install");
+    assert_eq!(refused.code, 6, "{refused}");
+    assert!(
+        refused.stderr.contains("call the program flagpost"),
+        "{refused}"
+    );
+    assert_eq!(fs::read_to_string(&file).unwrap(), theirs);
+}
+
+#[test]
+fn the_plugin_of_opencode_refuses_edits_where_that_was_asked_for() {
+    let world = registered();
+    let plugin = world.repository().join(".opencode/plugin/flagpost.js");
+    world.ok(["hooks", "install", "--agent", "opencode"]);
+    let told = fs::read_to_string(&plugin).unwrap();
+    assert!(told.contains("denyReserved = false"), "{told}");
+    world.ok(["hooks", "install", "--agent", "opencode", "--deny-reserved"]);
+    let denied = fs::read_to_string(&plugin).unwrap();
+    assert_eq!(
+        denied,
+        told.replace("denyReserved = false", "denyReserved = true")
+    );
+    let (_, status) = world.json(["hooks", "status", "--agent", "opencode"]);
+    let events = status["hooks"].as_array().unwrap().iter();
+    let events: Vec<&str> = events.map(|it| it["event"].as_str().unwrap()).collect();
+    assert_eq!(events, ["session-start", "pre-tool", "batch"]);
+}

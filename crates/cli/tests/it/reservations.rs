@@ -251,3 +251,27 @@ fn a_file_that_is_none_is_told_of_once() {
         }
     }
 }
+
+/// One call of an agent holds up nobody, and fills no disk.
+#[test]
+fn more_than_anybody_means_to_reserve_is_refused() {
+    let world = fleet();
+    let paths: Vec<String> = (0..201).map(|n| format!("p{n}")).collect();
+    let mut words = vec!["reserve", "add", "--as", "W1"];
+    words.extend(paths.iter().map(String::as_str));
+    let refused = world.flagpost(&words);
+    assert_eq!(refused.code, 6, "{refused}");
+    assert!(
+        refused.stderr.contains("they are 201, and at most 200"),
+        "{refused}"
+    );
+    words.pop();
+    world.ok(&words);
+    let reason = "x".repeat(301);
+    let refused = world.flagpost(["reserve", "add", "q", "--reason", &reason, "--as", "W1"]);
+    assert_eq!(refused.code, 6, "{refused}");
+    assert!(
+        refused.stderr.contains("more than 300 characters"),
+        "{refused}"
+    );
+}

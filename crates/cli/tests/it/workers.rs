@@ -325,3 +325,18 @@ fn a_text_cannot_pretend_to_be_the_next_brief() {
     let shown = forged.replace('\u{1b}', "\u{241b}");
     assert_eq!(texts, [(2, shown.as_str()), (3, "Two\n")], "{told}");
 }
+
+#[test]
+fn the_fleet_of_a_list_that_is_named_is_meant_wherever_one_stands() {
+    let world = world();
+    world.ok(["init"]);
+    world.ok(["add", "Write the parser"]);
+    world.ok(["worker", "add", "W1"]);
+    let elsewhere = |args: &[&str]| {
+        let mut command = world.command();
+        world.run(command.args(args).current_dir("/"))
+    };
+    assert_eq!(elsewhere(&["worker", "list", "--quiet"]).code, 3);
+    let listed = elsewhere(&["worker", "list", "--quiet", "--list", "web"]);
+    assert_eq!(listed.stdout, "W1\n", "{listed}");
+}

@@ -11,7 +11,10 @@ use std::{
 use flagpost_disk::fsx::{self, RealFs};
 use flagpost_model::{
     client::Client,
-    hook::{HookEvent, settings::HookGuard},
+    hook::{
+        HookEvent,
+        settings::{HookGuard, event_of},
+    },
     names::names,
 };
 
@@ -38,6 +41,10 @@ names! {
 
 /// opencode has a plugin in place of settings.
 const PLUGIN: &str = include_str!("../../../../contrib/opencode/flagpost.js");
+
+/// How the plugin says whether it refuses edits of reserved files.
+const TELLS_ONLY: &str = "const denyReserved = false;";
+const DENIES: &str = "const denyReserved = true;";
 
 /// The settings of a client.
 #[derive(Debug)]
@@ -92,9 +99,20 @@ impl<'h> HookSettings<'h> {
     /// The file with our entries, as it would be written.
     pub fn with(&self, program: &str, guard: HookGuard) -> Result<String> {
         let text = self.text()?.unwrap_or_default();
-        match self.client {
-            Client::Opencode => Ok(PLUGIN.to_owned()),
-            client => edit::with(&text, client, program, guard).map_err(|why| self.refused(&why)),
+        let command = format!("{program} hook stop --agent {}", self.client);
+        if event_of(&command).is_none() {
+            return Err(Error::Invalid {
+                what: program.to_owned(),
+                reason: "its hooks are known again by its name, so call the program flagpost"
+                    .to_owned(),
+            });
+        }
+        match (self.client, guard) {
+            (Client::Opencode, HookGuard::DenyReserved) => Ok(PLUGIN.replace(TELLS_ONLY, DENIES)),
+            (Client::Opencode, HookGuard::TellOnly) => Ok(PLUGIN.to_owned()),
+            (client, _) => {
+                edit::with(&text, client, program, guard).map_err(|why| self.refused(&why))
+            }
         }
     }
 

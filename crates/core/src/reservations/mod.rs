@@ -35,6 +35,11 @@ use crate::{
 /// Which line of the history a reservation is.
 pub(crate) const NUMBER: &str = "reservation";
 
+/// So many paths are reserved at once at most.
+const MOST_PATHS: usize = 200;
+/// So many characters a reason has at most: it is repeated with each path, and told to other agents.
+const LONGEST_REASON: usize = 300;
+
 /// The reservations of one repository.
 #[derive(Debug)]
 pub struct Reservations<'h> {
@@ -102,6 +107,7 @@ impl<'h> Reservations<'h> {
             return Ok(Vec::new());
         };
         let holder = first.holder.clone();
+        must_be_bounded(&wanted)?;
         let mut change = self.change()?;
         for wanted in wanted {
             change.take(wanted, length, Renew::Always)?;
@@ -223,6 +229,33 @@ impl<'h> Reservations<'h> {
 
     fn path(&self, n: u64) -> PathBuf {
         self.dir.join(layout::name(n))
+    }
+}
+
+/// Refuses more than anybody means to reserve: others wait meanwhile.
+fn must_be_bounded(wanted: &[ReservationRequest]) -> Result<()> {
+    let invalid = |what: &str, reason| {
+        Err(Error::Invalid {
+            what: what.to_owned(),
+            reason,
+        })
+    };
+    if wanted.len() > MOST_PATHS {
+        let n = wanted.len();
+        return invalid(
+            "paths",
+            format!(
+                "they are {n}, and at most {MOST_PATHS} are reserved at once: a glob, as in src/**, stands for many"
+            ),
+        );
+    }
+    let mut reasons = wanted.iter().filter_map(|it| it.reason.as_ref());
+    match reasons.any(|it| it.chars().count() > LONGEST_REASON) {
+        true => invalid(
+            "reason",
+            format!("it has more than {LONGEST_REASON} characters"),
+        ),
+        false => Ok(()),
     }
 }
 

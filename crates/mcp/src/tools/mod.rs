@@ -222,6 +222,9 @@ impl AgentTool {
         if seat.is_void()? {
             return Err(ToolRefusal::Void);
         }
+        if seat.has_left()? {
+            return Err(ToolRefusal::Left);
+        }
         (self.run)(seat, arguments::read(self.params, said)?)
     }
 }

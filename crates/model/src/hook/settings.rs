@@ -75,14 +75,19 @@ fn group(client: Client, event: HookEvent, program: &str) -> Value {
     }
 }
 
-/// Whether this is the command of one of our entries, however the program is called: the event where it is.
+/// Whether this is the whole command of one of our entries, however the program is called: the event where it
+/// is. A command that goes on is somebody's own.
 pub fn event_of(command: &str) -> Option<HookEvent> {
-    let (program, rest) = command.split_once(" hook ")?;
+    let (program, rest) = command.rsplit_once(" hook ")?;
+    let (event, client) = rest.split_once(" --agent ")?;
+    let is_whole = client.parse::<Client>().is_ok();
     let program = program.trim_matches(['"', '\'']);
     let name = program.rsplit('/').next().unwrap_or(program);
-    let is_ours = name == "flagpost" || name.ends_with("FLAGPOST_BIN:-flagpost}");
-    let event = rest.split(' ').next()?.parse().ok()?;
-    is_ours.then_some(event)
+    let is_ours = name == "flagpost"
+        || name.starts_with("flagpost-")
+        || name.ends_with("FLAGPOST_BIN:-flagpost}");
+    let event = event.parse().ok()?;
+    (is_whole && is_ours).then_some(event)
 }
 
 #[cfg(test)]
@@ -133,7 +138,15 @@ mod tests {
                 "\"${FLAGPOST_BIN:-flagpost}\" hook stop --agent claude",
                 Some(HookEvent::Stop),
             ),
-            ("flagpost hook nothing", None),
+            (
+                "'/opt/a hook b/flagpost-0.2' hook stop --agent claude",
+                Some(HookEvent::Stop),
+            ),
+            ("flagpost hook stop --agent claude; /home/me/bell.sh", None),
+            ("flagpost hook stop --agent claude && notify-send", None),
+            ("flagpost hook stop --agent nobody", None),
+            ("flagpost hook stop", None),
+            ("flagpost hook nothing --agent claude", None),
             ("flagpost hooks install", None),
             ("my-flagpost hook stop", None),
             ("echo flagpost hook stop", None),

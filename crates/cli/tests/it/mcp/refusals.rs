@@ -99,3 +99,24 @@ fn a_result_that_comes_too_late_is_kept_and_says_so() {
     );
     assert_eq!(json_of(&world, &["show", "1"])["owner"], "W2");
 }
+
+/// Also one whose client began before.
+#[test]
+fn a_worker_that_was_taken_off_the_fleet_is_refused_until_it_is_back() {
+    let world = fleet(&["Write the parser"]);
+    world.ok(["worker", "add", "W9"]);
+    let mut client = McpClient::of(&world, "W9");
+    client.ok("status", &json!({}));
+    world.ok(["worker", "rm", "W9"]);
+    for (tool, arguments) in [
+        ("note", json!({"task": 1, "text": "x"})),
+        ("reserve", json!({"paths": ["x"]})),
+        ("report", json!({"text": "x"})),
+        ("add", json!({"subject": "x"})),
+    ] {
+        let refusal = client.refused(tool, &arguments);
+        assert_eq!(refusal["message"], "this worker was taken off the fleet");
+    }
+    world.ok(["worker", "add", "W9"]);
+    client.ok("note", &json!({"task": 1, "text": "x"}));
+}
