@@ -73,9 +73,9 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "mcp",
-        lines: 960,
+        lines: 980,
         goal: 960,
-        why: "a face: the tools as a table, what each asks of the table of operations, resources; on two ways, of which one waits without a thread",
+        why: "a face: the tools as a table, what each asks of the table of operations, resources; on two ways, of which one waits without a thread; a worker that left",
     },
     Budget {
         krate: "cli",
