@@ -39,11 +39,11 @@ use crate::{
     terminal::{line, title},
 };
 
-/// So many of the last lines of a failed check are shown.
-const WORDS: usize = 5;
-
 pub use answers::{LandedAnswer, LandingRehearsal, ToLand};
 pub use terms::{LandingOptions, resolve};
+
+/// So many of the last lines of a failed check are shown.
+const WORDS: usize = 5;
 
 /// Bring passed work onto one branch, tested
 #[derive(Debug, clap::Args)]
@@ -130,6 +130,9 @@ pub fn run(context: &Context, args: &LandArgs) -> anyhow::Result<Answer> {
 
 /// The tasks that are named, each with something to land.
 fn wanted(list: &List<'_>, view: &LandingView, named: &[String]) -> anyhow::Result<Vec<TaskId>> {
+    let nothing = |task: TaskId, why: String| {
+        flagpost_core::Error::from(LandingRefusal::NothingToLand { task, why })
+    };
     let mut wanted = Vec::new();
     for given in named {
         let task = list.resolve(given)?;
@@ -148,17 +151,14 @@ fn wanted(list: &List<'_>, view: &LandingView, named: &[String]) -> anyhow::Resu
                 view.queue.target.branch
             ),
         };
-        return Err(flagpost_core::Error::from(LandingRefusal::NothingToLand { task, why }).into());
+        return Err(nothing(task, why).into());
     }
     for (branch, _) in view.branches().filter(|(it, _)| wanted.contains(&it.task)) {
         let others = branch.builds_on.iter().filter(|on| !wanted.contains(on));
         let others: Vec<TaskId> = others.cloned().collect();
         if !others.is_empty() {
             let why = format!("it builds on {}: name that, too", ids(&others));
-            let task = branch.task.clone();
-            return Err(
-                flagpost_core::Error::from(LandingRefusal::NothingToLand { task, why }).into(),
-            );
+            return Err(nothing(branch.task.clone(), why).into());
         }
     }
     Ok(wanted)

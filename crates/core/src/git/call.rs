@@ -194,11 +194,9 @@ impl Git {
         let deadline = Instant::now() + LOCK_WAIT;
         loop {
             let answer = self.ask()?;
-            let is_wanted = !self
-                .stop
-                .as_ref()
-                .is_some_and(|it| it.load(Ordering::Relaxed));
-            if !is_wanted || !answer.met_a_lock() || Instant::now() >= deadline {
+            let stop = self.stop.as_ref();
+            let is_over = stop.is_some_and(|it| it.load(Ordering::Relaxed));
+            if is_over || !answer.met_a_lock() || Instant::now() >= deadline {
                 return Ok(answer);
             }
             thread::sleep(LOCK_PAUSE);

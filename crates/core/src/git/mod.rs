@@ -42,6 +42,18 @@ pub fn commit(dir: &Path, name: &str) -> GitResult<Option<String>> {
     }
 }
 
+/// The commit of the branch of this whole name; none where there is none. Words that name a commit in another
+/// way, as `main~1` does, are no branch's.
+pub fn tip(dir: &Path, full: &str) -> GitResult<Option<String>> {
+    let out = Git::at(dir)
+        .args(&["for-each-ref", "--format=%(objectname) %(refname)", full])
+        .run()?;
+    let lines = String::from_utf8_lossy(&out);
+    let mut named = lines.lines().filter_map(|line| line.split_once(' '));
+    let found = named.find(|(_, name)| *name == full);
+    Ok(found.map(|(commit, _)| commit.to_owned()))
+}
+
 /// Whether there is a branch, tag or remote branch of this whole name.
 pub fn exists(dir: &Path, full: &str) -> GitResult<bool> {
     let mut git = Git::at(dir).args(&["show-ref", "--verify", "--quiet", full]);

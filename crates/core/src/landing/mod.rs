@@ -55,14 +55,9 @@ impl Target {
         if Branch::named(&branch).is_of_a_task() {
             return Err(LandingRefusal::OwnBranch { branch }.into());
         }
-        // A commit may be named by other words than a branch.
-        let full = format!("refs/heads/{branch}");
-        match git::exists(top, &full)? {
-            true => match git::commit(top, &full)? {
-                Some(tip) => Ok(Self { branch, tip }),
-                None => Err(LandingRefusal::NoTarget { branch }.into()),
-            },
-            false => Err(LandingRefusal::NoTarget { branch }.into()),
+        match git::tip(top, &format!("refs/heads/{branch}"))? {
+            Some(tip) => Ok(Self { branch, tip }),
+            None => Err(LandingRefusal::NoTarget { branch }.into()),
         }
     }
 

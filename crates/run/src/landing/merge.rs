@@ -14,7 +14,6 @@ use flagpost_core::{
     git::{self, Git, GitOutput, GitResult},
     landing::{QueuedBranch, Target, landed_below},
 };
-
 use flagpost_model::task::LandingMethod;
 
 use crate::worktree::{FileList, WorktreeResult, conflicts};
@@ -38,32 +37,27 @@ pub(super) fn take_in(
     method: LandingMethod,
 ) -> WorktreeResult<Merged> {
     let message = message(branch);
+    // What git resolves by itself nobody has looked at.
+    let git = Git::at(tree).until(stop).config("rerere.autoUpdate=false");
     let mut git = match method {
-        LandingMethod::Merge => Git::at(tree)
-            // What it resolved by itself nobody has looked at.
-            .config("rerere.autoUpdate=false")
+        LandingMethod::Merge => git
             .args(&["merge", "--quiet", "--no-ff", "--commit", "--no-squash"])
             .args(&["--no-autostash", "--no-edit", "-m", &message, &branch.tip]),
         LandingMethod::Rebase => {
             Git::at(tree)
                 .args(&["checkout", "--quiet", "--detach", &branch.tip])
                 .run_patiently()?;
-            Git::at(tree)
-                // Else it would rewrite every branch on the way.
-                .config("rebase.updateRefs=false")
+            // Else it would rewrite every branch on the way.
+            git.config("rebase.updateRefs=false")
                 .config("rebase.autoSquash=false")
-                .config("rerere.autoUpdate=false")
                 .args(&["rebase", "--quiet", before])
         }
         LandingMethod::Squash => {
             stand_in(tree, before, brought)?;
-            Git::at(tree)
-                .config("rerere.autoUpdate=false")
-                .args(&["merge", "--quiet", "--squash", "--ff"])
+            git.args(&["merge", "--quiet", "--squash", "--ff"])
                 .args(&["--no-autostash", &branch.tip])
         }
-    }
-    .until(stop);
+    };
     let answer = git.ask_patiently()?;
     if answer.code() == Some(0) {
         if method == LandingMethod::Squash {

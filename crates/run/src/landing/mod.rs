@@ -244,14 +244,13 @@ impl<'a> Landing<'a> {
         let only = &self.terms.only;
         let out: BTreeSet<&TaskId> = self.report.left.keys().collect();
         let can = |it: &&QueuedBranch| {
-            let is_wanted = only.is_empty() || only.contains(&it.task);
             let builds_on_others = it
                 .builds_on
                 .iter()
                 .any(|on| out.contains(on) || !only.is_empty() && !only.contains(on));
-            is_wanted && !out.contains(&it.task) && !builds_on_others
+            !out.contains(&it.task) && !builds_on_others
         };
-        let ready: Vec<&QueuedBranch> = queue.ready().filter(can).collect();
+        let ready: Vec<&QueuedBranch> = queue.ready_of(only).filter(can).collect();
         while let Some(half) = self.halves.pop() {
             let those = ready.iter().filter(|it| half.contains(&it.task));
             let group: Vec<QueuedBranch> = those.map(|it| (*it).clone()).collect();

@@ -7,7 +7,6 @@ use flagpost_core::{
     git::{self, Git, GitResult},
     landing::{LandingQueue, QueuedBranch},
 };
-
 use flagpost_model::TaskId;
 
 use crate::worktree::FileList;
