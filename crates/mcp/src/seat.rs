@@ -23,6 +23,8 @@ use flagpost_core::{
 use flagpost_model::{ListId, TaskId, Token, WorkerId, decision::Via, task::Origin};
 use serde_json::{Map, Value};
 
+use crate::refusal::ToolRefusal;
+
 /// An agent's place.
 #[derive(Debug, Clone)]
 pub struct AgentSeat {
@@ -79,20 +81,25 @@ impl AgentSeat {
         }))
     }
 
-    /// Whether its token opens nothing any more.
-    pub(crate) fn is_void(&self) -> Result<bool> {
-        match &self.place {
-            SeatPlace::In(_) => Ok(false),
-            SeatPlace::Of(_, token) => Ok(tokens::holder(&self.home, token)?.is_none()),
+    /// Refuses where its token opens nothing any more, or its worker was taken off the fleet.
+    pub(crate) fn must_be_held(&self) -> std::result::Result<(), ToolRefusal> {
+        match (&self.place, &self.worker) {
+            // It is nobody's once its worker is off.
+            (SeatPlace::Of(_, token), _) => match tokens::holder(&self.home, token)? {
+                Some(_) => Ok(()),
+                None => Err(ToolRefusal::Void),
+            },
+            (SeatPlace::In(_), None) => Ok(()),
+            (SeatPlace::In(_), Some(worker)) => {
+                // Where there is no repository there is no fleet either.
+                let repository = self.repository().ok();
+                let fleet = repository.map(|it| Fleet::of(&self.home, &it.id));
+                match fleet.map(|it| it.has_retired(worker)).transpose()? {
+                    Some(true) => Err(ToolRefusal::Left),
+                    Some(false) | None => Ok(()),
+                }
+            }
         }
-    }
-
-    /// Whether its worker was taken off the fleet.
-    pub(crate) fn has_left(&self) -> Result<bool> {
-        let (Some(worker), Ok(repository)) = (&self.worker, self.repository()) else {
-            return Ok(false);
-        };
-        Fleet::of(&self.home, &repository.id).has_retired(worker)
     }
 
     /// With the task that a run gave the agent, and the token of its claim.

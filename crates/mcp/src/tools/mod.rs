@@ -219,12 +219,7 @@ impl AgentTool {
             return Err(ToolRefusal::NoWorker);
         }
         // Whoever waits may have begun long ago.
-        if seat.is_void()? {
-            return Err(ToolRefusal::Void);
-        }
-        if seat.has_left()? {
-            return Err(ToolRefusal::Left);
-        }
+        seat.must_be_held()?;
         (self.run)(seat, arguments::read(self.params, said)?)
     }
 }
