@@ -129,6 +129,34 @@ fn a_run_does_refused_work_again_with_the_reason_and_lands_it_all() {
     assert_eq!(git(&["status", "--porcelain"]), "");
 }
 
+/// The tasks passed, and whoever started the run hears that their work is not where it was to be.
+#[test]
+fn a_run_whose_work_does_not_land_says_so_and_fails() {
+    let stage = Stage::new("- [ ] Task 1\n- [ ] Task 2\n");
+    let shared = stage.world.repository().join("shared");
+    let git = |args: &[&str]| {
+        let ran = stage.world.run(stage.world.command_of("git").args(args));
+        assert_eq!(ran.code, 0, "git {args:?}: {ran}");
+    };
+    std::fs::write(&shared, "base\n").unwrap();
+    git(&["add", "shared"]);
+    git(&["commit", "-qm", "base"]);
+    std::fs::write(&shared, "mine\n").unwrap();
+    let body = "echo \"$task\" > \"file-$task\"; git add . && git commit -qm \"task $task\"";
+    let ran = stage.run(body, &["--worktrees", "--land"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    for words in ["2 of 2 passed", "not taken into your working tree: git -C"] {
+        assert!(ran.stdout.contains(words), "{words}: {ran}");
+    }
+    assert_eq!(
+        ran.stderr.matches("uncommitted changes: shared").count(),
+        1,
+        "{ran}"
+    );
+    git(&["checkout", "-q", "shared"]);
+    assert_eq!(stage.world.flagpost(["land", "--yes"]).code, 0);
+}
+
 /// The second changes what the first made: with nothing but the squashed commit to go by, git would see
 /// two files of one name.
 #[test]

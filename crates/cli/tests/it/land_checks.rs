@@ -120,6 +120,38 @@ fn tasks_that_are_removed_cancelled_or_opened_again_meanwhile_do_not_land_with_t
     yard.assert_tidy();
 }
 
+/// As some caches are: whoever may write anywhere does not meet it, so it is tried under another uid.
+#[test]
+fn a_directory_that_a_check_closed_is_in_no_landings_way() {
+    if !crate::is_root("acting under another uid") {
+        return;
+    }
+    let yard = Yard::of(2);
+    let outside = yard.world.outside().to_owned();
+    let nobody = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+    let mut chown = yard.world.command_of("chown");
+    assert_eq!(
+        yard.world
+            .run(chown.args(["-R", "65534:65534"]).arg(&outside))
+            .code,
+        0
+    );
+    let mut land = yard.world.command_of("setpriv");
+    land.args(nobody)
+        .arg(env!("CARGO_BIN_EXE_flagpost"))
+        .args(["land", "--yes", "--batch", "1", "--check"])
+        .arg("mkdir closed; : > closed/file; chmod 555 closed");
+    let ran = yard.world.run(&mut land);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(!ran.stderr.contains("is kept"), "{ran}");
+    let mut back = yard.world.command_of("chown");
+    assert_eq!(
+        yard.world.run(back.args(["-R", "0:0"]).arg(&outside)).code,
+        0
+    );
+    yard.assert_landed([1, 2]);
+}
+
 /// A check that cannot work is nobody's fault.
 #[test]
 fn a_check_that_fails_on_the_target_itself_sends_nobodys_work_back() {

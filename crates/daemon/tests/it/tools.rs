@@ -86,6 +86,12 @@ fn begun(served: &Served, token: &str, body: &str) -> TcpStream {
     stream
 }
 
+/// Many calls of a worker that wait for its inbox.
+fn waiting(served: &Served, token: &str) -> Vec<TcpStream> {
+    let wait = call("inbox", &json!({"wait_s": 50}));
+    (0..MANY).map(|_| begun(served, token, &wait)).collect()
+}
+
 #[test]
 fn nobody_comes_in_without_the_token_of_a_worker() {
     let (place, tokens) = fleet(&["W3", "W7"]);
@@ -343,10 +349,7 @@ fn brief(served: &Served, worker: &str) {
 fn many_that_wait_for_their_inbox_hold_nobody_up() {
     let (place, tokens) = fleet(&["W3", "W7"]);
     let served = place.serve();
-    let wait = call("inbox", &json!({"wait_s": 50}));
-    let waiting: Vec<TcpStream> = (0..MANY)
-        .map(|_| begun(&served, &tokens[0], &wait))
-        .collect();
+    let waiting = waiting(&served, &tokens[0]);
     assert_eq!(
         answered(&served, &tokens[1], "status", &json!({}))["you"],
         "W7"
@@ -363,10 +366,7 @@ fn many_that_wait_for_their_inbox_hold_nobody_up() {
 fn who_waits_and_hangs_up_is_offered_nothing() {
     let (place, tokens) = fleet(&["W3", "W7"]);
     let served = place.serve();
-    let wait = call("inbox", &json!({"wait_s": 50}));
-    let waiting: Vec<TcpStream> = (0..MANY)
-        .map(|_| begun(&served, &tokens[0], &wait))
-        .collect();
+    let waiting = waiting(&served, &tokens[0]);
     // Whoever came later was answered: they are heard by now, and their end is too.
     answered(&served, &tokens[1], "status", &json!({}));
     drop(waiting);

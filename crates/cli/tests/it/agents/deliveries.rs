@@ -5,9 +5,9 @@ use std::{
     time::Duration,
 };
 
-use flagpost_testkit::model_server::Step;
+use flagpost_testkit::{clients::Client, model_server::Step};
 
-use super::stage::Stage;
+use super::stage::{Stage, runs};
 
 /// How long the two sides wait for each other.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -46,6 +46,16 @@ impl Pause {
     pub fn goes_on(&self) {
         self.go_on.send(()).unwrap();
     }
+}
+
+/// The model says these, then acknowledges the brief and does the task.
+pub fn script(stage: &Stage, client: Client, first: impl IntoIterator<Item = Step>) {
+    let rest = [
+        runs(client, "flagpost worker ack 2"),
+        runs(client, "flagpost done 1 Parsed"),
+        Step::text("Said."),
+    ];
+    stage.script(1, first.into_iter().chain(rest));
 }
 
 /// The worker that has the task.

@@ -10,7 +10,7 @@ use flagpost_testkit::{
 };
 
 use super::{
-    deliveries::{ACKNOWLEDGE, Pause, TOLD, deliver},
+    deliveries::{ACKNOWLEDGE, Pause, TOLD, deliver, script},
     for_clients,
     stage::{Stage, runs},
 };
@@ -48,15 +48,10 @@ fn a_brief_reaches_a_working_agent_and_holds_its_end(client: Client) {
     };
     let before = stage.users_files();
     let (first, pause) = Pause::before(runs(client, "echo one"));
-    stage.script(
-        1,
-        [
-            first,
-            Step::text("I think that I am done."),
-            runs(client, "flagpost worker ack 2"),
-            runs(client, "flagpost done 1 Parsed"),
-            Step::text("Said."),
-        ],
+    script(
+        &stage,
+        client,
+        [first, Step::text("I think that I am done.")],
     );
     let run = stage.begin(&["--agent", client.as_str()]);
     deliver(&stage, &pause);

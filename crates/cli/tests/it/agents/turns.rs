@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::run_stage;
 
 use super::{
-    deliveries::{ACKNOWLEDGE, Pause, TOLD, deliver},
+    deliveries::{ACKNOWLEDGE, Pause, TOLD, deliver, script},
     for_clients,
     stage::{Stage, runs},
 };
@@ -92,15 +92,7 @@ fn a_brief_reaches_an_agent_that_calls_no_tool(client: Client) {
     };
     let before = stage.users_files();
     let (first, pause) = Pause::before(Step::text("I think that I am done."));
-    stage.script(
-        1,
-        [
-            first,
-            runs(client, "flagpost worker ack 2"),
-            runs(client, "flagpost done 1 Parsed"),
-            Step::text("Said."),
-        ],
-    );
+    script(&stage, client, [first]);
     let mut run = stage.begin(&["--agent", client.as_str()]);
     deliver_by_turn(&stage, &pause, &mut run);
     let run = stage.ended(run);
@@ -182,15 +174,7 @@ fn what_a_dying_process_was_not_told_reaches_the_next(client: Client) {
         return;
     };
     let (first, pause) = Pause::before(Step::hang());
-    stage.script(
-        1,
-        [
-            first,
-            runs(client, "flagpost worker ack 2"),
-            runs(client, "flagpost done 1 Parsed"),
-            Step::text("Said."),
-        ],
-    );
+    script(&stage, client, [first]);
     let mut run = stage.begin(&["--agent", client.as_str(), "--retries", "2"]);
     deliver_by_turn(&stage, &pause, &mut run);
     let started = run_stage::lines(&run.stdout());
@@ -210,16 +194,7 @@ fn a_time_limit_ends_a_second_turn_and_the_conversation_goes_on(client: Client) 
         return;
     };
     let (first, pause) = Pause::before(Step::text("I think."));
-    stage.script(
-        1,
-        [
-            first,
-            Step::hang(),
-            runs(client, "flagpost worker ack 2"),
-            runs(client, "flagpost done 1 Parsed"),
-            Step::text("Said."),
-        ],
-    );
+    script(&stage, client, [first, Step::hang()]);
     let args = [
         "--agent",
         client.as_str(),
@@ -250,15 +225,7 @@ fn a_killed_run_loses_nothing(client: Client) {
         return;
     };
     let (first, pause) = Pause::before(Step::hang());
-    stage.script(
-        1,
-        [
-            first,
-            runs(client, "flagpost worker ack 2"),
-            runs(client, "flagpost done 1 Parsed"),
-            Step::text("Said."),
-        ],
-    );
+    script(&stage, client, [first]);
     let args = ["--agent", client.as_str()];
     let mut run = stage.begin(&args);
     deliver_by_turn(&stage, &pause, &mut run);
@@ -277,15 +244,7 @@ fn without_turns_the_hooks_tell(client: Client) {
     };
     injects(&stage, "[\"hooks\"]");
     let (first, pause) = Pause::before(Step::text("I think."));
-    stage.script(
-        1,
-        [
-            first,
-            runs(client, "flagpost worker ack 2"),
-            runs(client, "flagpost done 1 Parsed"),
-            Step::text("Said."),
-        ],
-    );
+    script(&stage, client, [first]);
     let run = stage.begin(&["--agent", client.as_str()]);
     deliver(&stage, &pause);
     pause.goes_on();

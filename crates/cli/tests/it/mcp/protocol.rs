@@ -30,6 +30,15 @@ const TOOLS: &[(&str, &str)] = &[
     ("status", "reads"),
 ];
 
+/// Task 1 as the client is told of it next, whatever it hears before.
+fn task_one(client: &mut McpClient) -> Value {
+    let ask = json!({"jsonrpc": "2.0", "id": 77, "method": "tools/call",
+        "params": {"name": "task", "arguments": {"task": 1}}});
+    client.say(&ask.to_string());
+    let answer = std::iter::repeat_with(|| client.heard()).find(|it| it["id"] == 77);
+    answer.unwrap()["result"]["structuredContent"].clone()
+}
+
 #[test]
 fn every_version_of_the_protocol_is_spoken() {
     let world = fleet(&[]);
@@ -133,11 +142,7 @@ fn garbage_and_a_line_too_long_harm_nobody() {
         .unwrap()
         .write_all(b"\xff\xfe\n")
         .unwrap();
-    let ask = json!({"jsonrpc": "2.0", "id": 77, "method": "tools/call",
-        "params": {"name": "task", "arguments": {"task": 1}}});
-    client.say(&ask.to_string());
-    let answer = std::iter::repeat_with(|| client.heard()).find(|it| it["id"] == 77);
-    let task = &answer.unwrap()["result"]["structuredContent"];
+    let task = task_one(&mut client);
     assert_eq!(task["subject"], "Write the parser");
     assert_eq!(task["notes"], json!([]), "a line that was cut did nothing");
 }
@@ -150,11 +155,7 @@ fn a_hundred_megabytes_harm_nobody_and_are_not_kept() {
     let fed = |client: &mut McpClient, garbage: &[u8]| {
         client.stdin.as_mut().unwrap().write_all(garbage).unwrap();
         client.say("");
-        let ask = json!({"jsonrpc": "2.0", "id": 77, "method": "tools/call",
-            "params": {"name": "task", "arguments": {"task": 1}}});
-        client.say(&ask.to_string());
-        let answer = std::iter::repeat_with(|| client.heard()).find(|it| it["id"] == 77);
-        let task = &answer.unwrap()["result"]["structuredContent"];
+        let task = task_one(client);
         assert_eq!(task["subject"], "Write the parser");
     };
     // With a line end now and then, and without any.
