@@ -36,6 +36,19 @@ pub fn append(fs: &dyn Fs, path: &Path, lines: &[u8], durability: Durability) ->
     }
 }
 
+/// Appends the rest of lines that a crash cut off, of which the file ends with the part that stays after
+/// `len` bytes; durable on return, also where nothing is left.
+pub fn complete(fs: &dyn Fs, path: &Path, len: u64, rest: &[u8]) -> Result<()> {
+    if stat(fs, path)?.is_some_and(|stat| stat.len > len) {
+        fs.cut(path, len).map_err(Error::io("cut off", path))?;
+    }
+    let mut file = fs.open_append(path).map_err(Error::io("open", path))?;
+    if !rest.is_empty() {
+        file.write(rest).map_err(Error::io("append to", path))?;
+    }
+    file.sync().map_err(Error::io("sync", path))
+}
+
 fn last_byte(fs: &dyn Fs, path: &Path) -> Result<Option<u8>> {
     let len = stat(fs, path)?.map_or(0, |stat| stat.len);
     let Some(last) = len.checked_sub(1) else {

@@ -2,8 +2,9 @@
 //!
 //! Owns the order: every new content is written under a temporary name and synced ([`Batch::stage`]),
 //! then the names change and are synced, and flags are raised at last ([`StagedBatch::publish`]). Between
-//! the two a caller may record what is about to appear. What replaces a file has that file's mode and
-//! group. What was not revealed is cleaned away and leaves no trace.
+//! the two a caller may record what is about to appear, and tell others ([`StagedBatch::effects`]). What
+//! goes ahead appears before the record ([`StagedBatch::publish_first`]). What replaces a file has that
+//! file's mode and group. What was not revealed is cleaned away and leaves no trace.
 
 use std::{
     collections::BTreeSet,
@@ -33,7 +34,7 @@ impl Batch {
         Self::default()
     }
 
-    /// Replace `target`, or create it, before anything else appears: durable once the batch is staged.
+    /// Replace `target`, or create it, before anything else appears, and before it is recorded.
     pub fn put_first(&mut self, target: PathBuf, bytes: Vec<u8>) {
         self.ahead.push((target, bytes));
     }
@@ -66,8 +67,7 @@ impl Batch {
         files.iter().all(|it| it.is_empty()) && others.iter().all(|it| it.is_empty())
     }
 
-    /// Makes all new content durable under temporary names, and what goes ahead under its own. On
-    /// failure nothing else is left.
+    /// Makes all new content durable under temporary names. On failure nothing is left.
     pub fn stage(self, fs: &dyn Fs) -> Result<StagedBatch<'_>> {
         let mut sealed = StagedBatch {
             fs,
@@ -75,28 +75,27 @@ impl Batch {
             removals: self.removals,
             flags: self.flags,
         };
-        let ahead = self.ahead.len();
-        let one_by_one = ahead + self.creations.len() + self.puts.len() < SYNC_ALL_FROM;
+        let one_by_one = self.ahead.len() + self.creations.len() + self.puts.len() < SYNC_ALL_FROM;
         let mut files = Vec::new();
-        let creations = self.creations.into_iter().map(|put| (true, put));
-        let puts = self.puts.into_iter().map(|put| (false, put));
-        let first = self.ahead.into_iter().map(|put| (false, put));
-        for (is_new, (target, bytes)) in first.chain(creations).chain(puts) {
+        let of = |turn, puts: Vec<_>| puts.into_iter().map(move |put| (turn, put));
+        let all = of(Turn::Ahead, self.ahead)
+            .chain(of(Turn::New, self.creations))
+            .chain(of(Turn::Last, self.puts));
+        for (turn, (target, bytes)) in all {
             let temporary = temporary::temporary_path(&target);
-            let created = match is_new {
-                true => fs.create(&temporary),
-                false => fs.create_like(&temporary, &target, 0o600),
+            let created = match turn {
+                Turn::New => fs.create(&temporary),
+                Turn::Ahead | Turn::Last => fs.create_like(&temporary, &target, 0o600),
             };
             let mut file = created.map_err(Error::io("create", &target))?;
+            let written = file.write(&bytes).map_err(Error::io("write", &target));
             sealed.staged.push(Staged {
                 temporary,
                 target,
-                is_new,
+                bytes,
+                turn,
             });
-            let Some(Staged { target, .. }) = sealed.staged.last() else {
-                continue;
-            };
-            file.write(&bytes).map_err(Error::io("write", target))?;
+            written?;
             if one_by_one {
                 files.push(file);
             }
@@ -108,7 +107,6 @@ impl Batch {
             fs.sync_all(&first.temporary)
                 .map_err(Error::io("sync", &first.target))?;
         }
-        sealed.publish_first(ahead)?;
         Ok(sealed)
     }
 }
@@ -122,33 +120,88 @@ pub struct StagedBatch<'f> {
     flags: Vec<PathBuf>,
 }
 
+/// What a batch does to one file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect<'b> {
+    /// It is replaced, or created, before the change is recorded.
+    Ahead(&'b Path, &'b [u8]),
+    /// It is created; nothing has its name.
+    Create(&'b Path, &'b [u8]),
+    /// It is replaced, or created.
+    Replace(&'b Path, &'b [u8]),
+    /// It is removed.
+    Remove(&'b Path),
+    /// It is raised as a flag.
+    Flag(&'b Path),
+}
+
 #[derive(Debug)]
 struct Staged {
     temporary: PathBuf,
     target: PathBuf,
-    is_new: bool,
+    bytes: Vec<u8>,
+    turn: Turn,
+}
+
+/// When a content takes its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    /// Before the change is recorded.
+    Ahead,
+    /// Then, where the name is free.
+    New,
+    /// At last.
+    Last,
 }
 
 impl Staged {
     fn publish(&self, fs: &dyn Fs) -> Result<()> {
-        if self.is_new {
-            return rename_new(fs, &self.temporary, &self.target);
+        match self.turn {
+            Turn::New => rename_new(fs, &self.temporary, &self.target),
+            Turn::Ahead | Turn::Last => fs
+                .rename(&self.temporary, &self.target)
+                .map_err(Error::io("replace", &self.target)),
         }
-        fs.rename(&self.temporary, &self.target)
-            .map_err(Error::io("replace", &self.target))
+    }
+
+    fn effect(&self) -> Effect<'_> {
+        match self.turn {
+            Turn::Ahead => Effect::Ahead(&self.target, &self.bytes),
+            Turn::New => Effect::Create(&self.target, &self.bytes),
+            Turn::Last => Effect::Replace(&self.target, &self.bytes),
+        }
     }
 }
 
 impl StagedBatch<'_> {
-    /// Changes the names, new ones first, in the order they were put, and makes them durable; then
-    /// raises the flags. New names are durable before any other changes: what replaces a file may speak
-    /// of them.
+    /// What it does to which file, in its order.
+    pub fn effects(&self) -> impl Iterator<Item = Effect<'_>> {
+        let removals = self.removals.iter().map(|it| Effect::Remove(it));
+        let flags = self.flags.iter().map(|it| Effect::Flag(it));
+        let staged = self.staged.iter().map(Staged::effect);
+        staged.chain(removals).chain(flags)
+    }
+
+    /// Lets what goes ahead appear, durable on return.
+    pub fn publish_first(&mut self) -> Result<()> {
+        let mut put_in = BTreeSet::new();
+        while let Some(Turn::Ahead) = self.staged.first().map(|it| it.turn) {
+            self.staged[0].publish(self.fs)?;
+            put_in.extend(self.staged.remove(0).target.parent().map(Path::to_owned));
+        }
+        self.sync(&put_in)
+    }
+
+    /// Changes the names, those that go ahead first, then new ones, in the order they were put, and makes
+    /// them durable; then raises the flags. New names are durable before any other changes: what replaces
+    /// a file may speak of them.
     pub fn publish(mut self) -> Result<()> {
+        self.publish_first()?;
         let mut put_in = BTreeSet::new();
         let mut is_new = false;
         let mut staged = std::mem::take(&mut self.staged).into_iter();
         while let Some(file) = staged.next() {
-            let settled = match is_new && !file.is_new {
+            let settled = match is_new && file.turn == Turn::Last {
                 true => self.sync(&put_in),
                 false => Ok(()),
             };
@@ -157,7 +210,7 @@ impl StagedBatch<'_> {
                 self.staged.extend(staged);
                 return Err(failure);
             }
-            is_new = file.is_new;
+            is_new = file.turn == Turn::New;
             put_in.extend(file.target.parent().map(Path::to_owned));
         }
         // Before anything goes: what is removed may be replaced by what was just put.
@@ -172,15 +225,6 @@ impl StagedBatch<'_> {
             found(self.fs.sync_dir(&dir)).map_err(Error::io("sync", &dir))?;
         }
         flags(self.fs, &self.flags)
-    }
-
-    fn publish_first(&mut self, count: usize) -> Result<()> {
-        let mut put_in = BTreeSet::new();
-        for _ in 0..count {
-            self.staged[0].publish(self.fs)?;
-            put_in.extend(self.staged.remove(0).target.parent().map(Path::to_owned));
-        }
-        self.sync(&put_in)
     }
 
     fn sync(&self, dirs: &BTreeSet<PathBuf>) -> Result<()> {

@@ -5,7 +5,13 @@
 //! start < history. Taking a lower rank while holding a higher one can deadlock and panics in debug
 //! builds.
 
-use std::{cell::RefCell, fmt, io, path::Path, time::Duration};
+use std::{
+    cell::RefCell,
+    collections::BTreeSet,
+    fmt, io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use jiff::Timestamp;
 
@@ -98,6 +104,31 @@ impl Holder {
 
 /// Takes the lock, waiting up to `wait`; then fails naming the holder.
 pub fn lock(fs: &dyn Fs, path: &Path, rank: Rank, wait: Duration, now: Timestamp) -> Result<Lock> {
+    held::check(rank);
+    lock_unchecked(fs, path, rank, wait, now)
+}
+
+/// Takes several locks of one rank, by their names in order: who else takes several does so too.
+pub fn lock_all(
+    fs: &dyn Fs,
+    paths: &BTreeSet<PathBuf>,
+    rank: Rank,
+    wait: Duration,
+    now: Timestamp,
+) -> Result<Vec<Lock>> {
+    held::check(rank);
+    let each = paths.iter();
+    each.map(|path| lock_unchecked(fs, path, rank, wait, now))
+        .collect()
+}
+
+fn lock_unchecked(
+    fs: &dyn Fs,
+    path: &Path,
+    rank: Rank,
+    wait: Duration,
+    now: Timestamp,
+) -> Result<Lock> {
     if let Some(lock) = take(fs, path, rank, wait, now)? {
         return Ok(lock);
     }
@@ -114,6 +145,7 @@ pub fn lock(fs: &dyn Fs, path: &Path, rank: Rank, wait: Duration, now: Timestamp
 
 /// Takes the lock if nobody has it.
 pub fn try_lock(fs: &dyn Fs, path: &Path, rank: Rank, now: Timestamp) -> Result<Option<Lock>> {
+    held::check(rank);
     take(fs, path, rank, Duration::ZERO, now)
 }
 
@@ -124,7 +156,6 @@ fn take(
     wait: Duration,
     now: Timestamp,
 ) -> Result<Option<Lock>> {
-    held::check(rank);
     let Some(mut flock) = fs.flock(path, wait).map_err(Error::io("lock", path))? else {
         return Ok(None);
     };

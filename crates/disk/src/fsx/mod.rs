@@ -25,11 +25,13 @@ use std::{
 
 use jiff::Timestamp;
 
-pub use append::{Durability, append};
-pub use batch::{Batch, StagedBatch, replace};
+pub use append::{Durability, append, complete};
+pub use batch::{Batch, Effect, StagedBatch, replace};
 pub use draft::StagedFile;
 pub use flag::{Raised, flag, flags};
-pub use lock::{DEFAULT_WAIT, Holder, Lock, Rank, hold, holder, lock, try_hold, try_lock};
+pub use lock::{
+    DEFAULT_WAIT, Holder, Lock, Rank, hold, holder, lock, lock_all, try_hold, try_lock,
+};
 pub use number::{allocate, allocate_in, peek};
 pub use publish::publish;
 pub use quarantine::{Case, Kept, QUARANTINE, kept, quarantine, store};
@@ -97,6 +99,8 @@ pub trait Fs: Send + Sync + fmt::Debug {
     /// Overwrites a file in place, creating it 0600. Nothing of it is durable and a crash may leave
     /// anything in it: for hints that are worth nothing then.
     fn overwrite(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+    /// Cuts a file off after so many bytes, durable on return.
+    fn cut(&self, path: &Path, len: u64) -> io::Result<()>;
     /// Renames, replacing the target.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Renames to a name that must not exist (`AlreadyExists`).

@@ -215,6 +215,12 @@ impl Fs for RealFs {
         overwrite_in_place(&file, bytes)
     }
 
+    fn cut(&self, path: &Path, len: u64) -> io::Result<()> {
+        let file = open_append(path)?;
+        file.set_len(len)?;
+        file.sync_all()
+    }
+
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         Ok(sys::rename(from, to)?)
     }

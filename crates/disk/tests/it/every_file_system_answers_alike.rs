@@ -88,6 +88,17 @@ fn when_overwriting() {
 }
 
 #[test]
+fn when_cutting() {
+    on_each(|fs, place| {
+        let file = place.join("file");
+        create(fs, &file, b"a line\nhal");
+        fs.cut(&file, 7).unwrap();
+        assert_eq!(fs.read(&file, 0, 99).unwrap(), b"a line\n");
+        assert_eq!(refusal(fs.cut(place, 0)), ErrorKind::IsADirectory);
+    });
+}
+
+#[test]
 fn when_renaming() {
     on_each(|fs, place| {
         let [a, b, dir] = ["a", "b", "dir"].map(|name| place.join(name));

@@ -139,6 +139,17 @@ impl Fs for PowerFs {
         Ok(())
     }
 
+    fn cut(&self, path: &Path, len: u64) -> io::Result<()> {
+        let mut machine = self.powered()?;
+        let inode = machine.tree.inode(path)?;
+        if machine.tree.node(inode).is_dir {
+            return Err(Errno::ISDIR.into());
+        }
+        machine.step(DiskStep::Cut(path.to_owned()))?;
+        machine.tree.cut(inode, len);
+        Ok(())
+    }
+
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         let mut machine = self.powered()?;
         let (source, target) = (machine.tree.slot(from)?, machine.tree.slot(to)?);

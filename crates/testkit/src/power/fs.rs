@@ -48,6 +48,7 @@ pub(super) struct Machine {
     failed: Option<DiskStep>,
     rival: Option<(PathBuf, Vec<u8>)>,
     pub(super) locked: BTreeSet<u64>,
+    elsewhere: Vec<Vec<u8>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -81,6 +82,7 @@ impl PowerFs {
             failed: None,
             rival: None,
             locked: BTreeSet::new(),
+            elsewhere: Vec::new(),
         };
         Self(Arc::new(Shared {
             machine: Mutex::new(machine),
@@ -133,7 +135,20 @@ impl PowerFs {
 
     /// The disk after a power cut at this moment, restarted.
     pub fn recovered(&self, choice: &CrashOutcome) -> Self {
-        Self::of(crash::recovered(&self.machine().tree, choice))
+        let machine = self.machine();
+        let recovered = Self::of(crash::recovered(&machine.tree, choice));
+        recovered.machine().elsewhere.clone_from(&machine.elsewhere);
+        recovered
+    }
+
+    /// Hands something to another machine, which keeps it whatever happens to this one.
+    pub fn send_away(&self, bytes: Vec<u8>) {
+        self.machine().elsewhere.push(bytes);
+    }
+
+    /// What another machine was given, in order.
+    pub fn kept_elsewhere(&self) -> Vec<Vec<u8>> {
+        self.machine().elsewhere.clone()
     }
 
     /// Every file with its content, temporaries and lock files included.

@@ -32,6 +32,8 @@ pub enum DiskStep {
     CreateLock(PathBuf),
     /// A hint was overwritten in place, or created. Nobody relies on it, so nobody syncs it.
     Overwrite(PathBuf),
+    /// A file was cut off, and synced.
+    Cut(PathBuf),
     /// A lock's holder signed.
     Sign(PathBuf),
 }
@@ -50,7 +52,7 @@ pub fn assert_synced_before_rename(steps: &[DiskStep]) {
             DiskStep::Write(path) | DiskStep::Append(path) => {
                 files.insert(path);
             }
-            DiskStep::SyncFile(path) => {
+            DiskStep::SyncFile(path) | DiskStep::Cut(path) => {
                 files.remove(path.as_path());
             }
             DiskStep::Rename(from, to) | DiskStep::RenameNew(from, to) => {

@@ -145,6 +145,16 @@ impl Tree {
         self.extend(inode, bytes);
     }
 
+    /// A journal keeps a file's new length whole or not at all.
+    pub(super) fn cut(&mut self, inode: u64, len: u64) {
+        let len = usize::try_from(len).unwrap_or(usize::MAX);
+        let now = self.tick();
+        let node = self.node_mut(inode);
+        node.content.truncate(len);
+        node.synced.clone_from(&node.content);
+        (node.modified, node.changed) = (now, now);
+    }
+
     /// Creates a file or directory under a free name.
     pub(super) fn create(&mut self, at: Slot, is_dir: bool) -> u64 {
         let inode = self.add_node(is_dir);
