@@ -51,42 +51,46 @@ pub struct Claimed {
 
 /// Claims this task.
 pub fn claim(list: &List<'_>, terms: &Terms, id: &TaskId) -> Result<Claimed> {
-    let others = tasks::named_by_others(&list.summaries()?, id);
-    let change = list.change(&terms.actor)?;
-    let ((), mut written) =
-        change.commit_with(|change, token| claim_one(change, terms, id, token, &others))?;
-    claimed(&mut written, id)
+    list.home.in_order(|| {
+        let others = tasks::named_by_others(&list.summaries()?, id);
+        let change = list.change(&terms.actor)?;
+        let ((), mut written) =
+            change.commit_with(|change, token| claim_one(change, terms, id, token, &others))?;
+        claimed(&mut written, id)
+    })
 }
 
 /// Claims the first ready task.
 pub fn claim_next(list: &List<'_>, terms: &Terms) -> Result<Claimed> {
-    if let Some(table) = list.table() {
-        let change = list.change(&terms.actor)?;
-        let ready = candidates(&list.summaries()?, change.at(), usize::MAX);
-        let found = table.in_order(&terms.actor, change.at(), &ready)?;
-        return claim_for_all(change, terms, found, Vec::new());
-    }
-    list.prepare()?;
-    let change = match queue::wait(list, terms)? {
-        QueueOutcome::Served(claimed) => return Ok(*claimed),
-        QueueOutcome::NothingReady => return Err(nothing_ready(list)),
-        QueueOutcome::Ours(change) => *change,
-    };
-    queue::gather(list);
-    let mut waiting = Vec::new();
-    // Whoever asks after that is not served: the look would be older than its question.
-    let standings = list.summaries_since(|| waiting = queue::waiting(list))?;
-    let found = candidates(&standings, change.at(), MOST);
-    let is_all = found.len() < MOST;
-    match claim_for_all(change, terms, found, waiting) {
-        // All of the first were refused, and one of the others may be had.
-        Err(error) if is_about_one_task(&error) && !is_all => {
+    list.home.in_order(|| {
+        if let Some(table) = list.table() {
             let change = list.change(&terms.actor)?;
-            let found = candidates(&list.summaries()?, change.at(), usize::MAX);
-            claim_for_all(change, terms, found, Vec::new())
+            let ready = candidates(&list.summaries()?, change.at(), usize::MAX);
+            let found = table.in_order(&terms.actor, change.at(), &ready)?;
+            return claim_for_all(change, terms, found, Vec::new());
         }
-        other => other,
-    }
+        list.prepare()?;
+        let change = match queue::wait(list, terms)? {
+            QueueOutcome::Served(claimed) => return Ok(*claimed),
+            QueueOutcome::NothingReady => return Err(nothing_ready(list)),
+            QueueOutcome::Ours(change) => *change,
+        };
+        queue::gather(list);
+        let mut waiting = Vec::new();
+        // Whoever asks after that is not served: the look would be older than its question.
+        let standings = list.summaries_since(|| waiting = queue::waiting(list))?;
+        let found = candidates(&standings, change.at(), MOST);
+        let is_all = found.len() < MOST;
+        match claim_for_all(change, terms, found, waiting) {
+            // All of the first were refused, and one of the others may be had.
+            Err(error) if is_about_one_task(&error) && !is_all => {
+                let change = list.change(&terms.actor)?;
+                let found = candidates(&list.summaries()?, change.at(), usize::MAX);
+                claim_for_all(change, terms, found, Vec::new())
+            }
+            other => other,
+        }
+    })
 }
 
 /// Claims the first ready task that fits.
@@ -115,17 +119,19 @@ fn candidates(standings: &[TaskSummary], now: Timestamp, most: usize) -> Vec<Tas
 
 /// Claims the task if nobody holds it, and begins the work on it.
 pub fn start(list: &List<'_>, terms: &Terms, token: Option<Token>, id: &TaskId) -> Result<Claimed> {
-    let others = tasks::named_by_others(&list.summaries()?, id);
-    let change = list.change(&terms.actor)?;
-    let ((), mut written) = change.commit_with(|change, new_token| {
-        let act = Act {
-            actor: terms.actor.clone(),
-            token,
-            at: change.at(),
-        };
-        start_in(change, terms, &act, id, (new_token, &others))
-    })?;
-    claimed(&mut written, id)
+    list.home.in_order(|| {
+        let others = tasks::named_by_others(&list.summaries()?, id);
+        let change = list.change(&terms.actor)?;
+        let ((), mut written) = change.commit_with(|change, new_token| {
+            let act = Act {
+                actor: terms.actor.clone(),
+                token,
+                at: change.at(),
+            };
+            start_in(change, terms, &act, id, (new_token, &others))
+        })?;
+        claimed(&mut written, id)
+    })
 }
 
 /// The same as a part of a change: the token that a new claim gets, and the blockers that only

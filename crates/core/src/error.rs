@@ -26,6 +26,9 @@ pub enum Error {
     /// A rule said no, and what the caller reported was kept as a late result.
     #[error("{0}; what you reported is kept as a late result")]
     KeptLate(Refusal),
+    /// A change of a shared repository did not become the next one.
+    #[error(transparent)]
+    Order(#[from] crate::order::OrderRefusal),
     /// A rule of the relay said no; nothing changed.
     #[error(transparent)]
     Gate(#[from] decision::DecisionRefusal),

@@ -120,6 +120,7 @@ pub fn judge(error: &Error) -> (FailureKind, Option<String>) {
         ),
         Error::Gate(refusal) => refusals::gate(refusal),
         Error::Landing(refusal) => refusals::landing(refusal),
+        Error::Order(refusal) => refusals::order(refusal),
         Error::NotFound {
             what: "message" | "thread",
             ..

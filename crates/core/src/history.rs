@@ -6,7 +6,8 @@
 //! names it. A repository's registration and a quarantine are recorded first too, and once more after such a
 //! crash. A line about a session follows what it tells of, since none of these can take it back: a
 //! crash in between leaves it untold, and the session's own files tell of it. Each line carries a
-//! short hash of the line before it (`chain`). Nothing is ever rewritten.
+//! short hash of the line before it (`chain`). Nothing is ever rewritten. In a shared repository the
+//! fleet's order comes before the line ([`crate::order`]): nothing is voided there.
 
 mod backward;
 mod chain;
@@ -16,6 +17,7 @@ mod numbered;
 mod onward;
 mod renumbering;
 mod scan;
+mod shared;
 mod tail;
 
 use std::path::PathBuf;
@@ -32,9 +34,16 @@ pub use line::{Entry, Kind, Line};
 pub(crate) use numbered::Window;
 pub(crate) use onward::ReadPosition;
 pub(crate) use scan::HistoryScan;
+pub(crate) use shared::SharedEnd;
 pub use tail::{NewLines, Tail};
 
-use crate::{change, error::Result, home::Home, relay, reservations};
+use crate::{
+    change,
+    error::{Error, Result},
+    home::Home,
+    order::{Order, OrderRefusal, SharedChange},
+    relay, reservations,
+};
 
 /// How much of the end is read at first to find the last change: more than the lines of sixteen claims.
 const TAIL: u64 = 16 << 10;
@@ -143,7 +152,11 @@ impl<'h> History<'h> {
             self.home.make_dirs(&self.home.repository_dir(&self.repo))?;
         }
         let lock = fsx::lock(fs, &self.lock_path(), Rank::History, fsx::DEFAULT_WAIT, at)?;
-        let End { lines, prev } = self.end(TAIL)?;
+        let End {
+            lines,
+            prev,
+            is_cut,
+        } = self.end(TAIL)?;
         let last = lines.last().map_or(0, |line| line.n);
         if last >= MAX_NUMBER {
             return Err(disk::Error::Malformed {
@@ -154,14 +167,27 @@ impl<'h> History<'h> {
             }
             .into());
         }
+        let order = self.home.order_of(&self.repo);
+        let voids = match order {
+            None => self.unsettled(lines, appeared, Fate::CutShort)?,
+            // What the fleet has is finished, and that takes the locks of what it changes.
+            Some(_) if is_cut || self.settled() < last => return Err(self.overtaken()),
+            Some(_) => Vec::new(),
+        };
         Ok(Writer {
             history: self,
+            order,
             _lock: lock,
             at,
             last,
             prev,
-            voids: self.unsettled(lines, appeared, Fate::CutShort)?,
+            voids,
         })
+    }
+
+    fn overtaken(&self) -> Error {
+        let repo = self.repo.clone();
+        OrderRefusal::Overtaken { repo }.into()
     }
 
     /// The entries that take back what the last change told of and did not bring about.
@@ -234,6 +260,7 @@ impl<'h> History<'h> {
         let end = |lines| End {
             lines,
             prev: chain::last(&bytes).map(chain::print),
+            is_cut: bytes.last().is_some_and(|byte| *byte != b'\n'),
         };
         match (lines.is_empty(), offset) {
             (true, 1..) if size >= LONGEST_TAIL => Err(disk::Error::Malformed {
@@ -274,6 +301,8 @@ struct End {
     lines: Vec<Line>,
     /// The hash of its last line, readable or not; `None` where there is none.
     prev: Option<String>,
+    /// Its last line lacks its end.
+    is_cut: bool,
 }
 
 /// The end of a history, as far as it was read.
@@ -306,6 +335,8 @@ fn last_change(bytes: &[u8]) -> Last {
 #[derive(Debug)]
 pub(crate) struct Writer<'h> {
     history: &'h History<'h>,
+    /// Who says whether the change comes next, where others follow.
+    order: Option<&'h dyn Order>,
     _lock: Lock,
     at: Timestamp,
     last: u64,
@@ -324,17 +355,33 @@ impl Writer<'_> {
         mut self,
         actor: &WorkerId,
         entries: Vec<Entry>,
-        change: StagedBatch<'_>,
+        mut change: StagedBatch<'_>,
     ) -> Result<()> {
-        self.record(actor, entries)?;
-        let Err(error) = change.publish() else {
-            return Ok(());
-        };
-        let (history, at) = (self.history, self.at);
-        drop(self);
-        // What failed may have appeared all the same. Should looking fail too, the next writer does it.
-        let _: Result<()> = history.take_back(actor, at);
-        Err(error.into())
+        let text = self.lines(actor, entries);
+        let shared = self.publish(&text, Some(&change))?;
+        change.publish_first()?;
+        self.append(&text)?;
+        match (change.publish(), shared) {
+            (Ok(()), None) => Ok(()),
+            (Ok(()), Some(_)) => {
+                self.history.settle(self.last);
+                Ok(())
+            }
+            // It has happened, whatever stands in its way here.
+            (Err(_), Some(shared)) => {
+                shared.finish(self.history.home)?;
+                self.history.settle(self.last);
+                Ok(())
+            }
+            (Err(error), None) => {
+                let (history, at) = (self.history, self.at);
+                drop(self);
+                // What failed may have appeared all the same. Should looking fail too, the next writer
+                // does it.
+                let _: Result<()> = history.take_back(actor, at);
+                Err(error.into())
+            }
+        }
     }
 
     /// Makes the entries of one change durable; those that name nobody are `actor`'s. The lock is held
@@ -344,12 +391,37 @@ impl Writer<'_> {
         if text.is_empty() {
             return Ok(());
         }
-        Ok(fsx::append(
-            self.history.home.fs(),
-            &self.history.path,
-            &text,
-            Durability::Synced,
-        )?)
+        let shared = self.publish(&text, None)?;
+        self.append(&text)?;
+        if shared.is_some() {
+            self.history.settle(self.last);
+        }
+        Ok(())
+    }
+
+    /// Puts the change after the last one of all machines, where others follow. From then on it has
+    /// happened.
+    fn publish(
+        &self,
+        lines: &[u8],
+        change: Option<&StagedBatch<'_>>,
+    ) -> Result<Option<SharedChange>> {
+        let Some(order) = self.order.filter(|_| !lines.is_empty()) else {
+            return Ok(None);
+        };
+        let (home, repo) = (self.history.home, &self.history.repo);
+        let change = SharedChange::of(home, repo, lines, change)?;
+        order.publish(&change)?;
+        Ok(Some(change))
+    }
+
+    fn append(&self, lines: &[u8]) -> Result<()> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let history = self.history;
+        let fs = history.home.fs();
+        Ok(fsx::append(fs, &history.path, lines, Durability::Synced)?)
     }
 
     /// The lines that take back what the last change did not bring about, and those of the next one.

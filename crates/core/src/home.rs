@@ -24,6 +24,7 @@ use crate::{
     config::keys::KEYS,
     error::{Error, Result},
     operations::Operation,
+    order::Order,
 };
 
 /// An opened home.
@@ -34,6 +35,7 @@ pub struct Home {
     clock: Arc<dyn Clock>,
     environment: Arc<Environment>,
     on_behalf: Option<Speaker>,
+    order: Option<Arc<dyn Order>>,
 }
 
 /// What the environment says about the configuration.
@@ -113,7 +115,20 @@ impl Home {
             clock,
             environment,
             on_behalf: None,
+            order: None,
         }
+    }
+
+    /// The same home, whose shared repositories are put in this order.
+    #[must_use]
+    pub fn ordered(mut self, order: Arc<dyn Order>) -> Self {
+        self.order = Some(order);
+        self
+    }
+
+    /// Who puts the changes of shared repositories in order.
+    pub(crate) fn order(&self) -> Option<&dyn Order> {
+        self.order.as_deref()
     }
 
     /// The same home for whoever acts now: where they act in another's name, each line of the history

@@ -34,6 +34,7 @@ mod list;
 pub mod mirror;
 pub mod notifications;
 pub mod operations;
+pub mod order;
 pub mod plans;
 pub mod questions;
 mod readable;

@@ -9,7 +9,33 @@ use super::{FailureKind, hint, shows};
 use crate::{
     landing::LandingRefusal,
     operations::{Denied, Operation},
+    order::OrderRefusal,
 };
+
+pub(super) fn order(refusal: &OrderRefusal) -> (FailureKind, Option<String>) {
+    match refusal {
+        OrderRefusal::Overtaken { .. } => (
+            FailureKind::Conflict,
+            hint("other machines change it at this moment: try again"),
+        ),
+        OrderRefusal::Unreachable { .. } => (
+            FailureKind::TimedOut,
+            hint("nothing was changed; what is here can be read"),
+        ),
+        OrderRefusal::Unsettled { .. } => (
+            FailureKind::TimedOut,
+            hint("look whether it has before you try again"),
+        ),
+        OrderRefusal::NotAllowed { .. } => (
+            FailureKind::Conflict,
+            hint("do it on a machine where people decide"),
+        ),
+        OrderRefusal::Frozen { .. } => (
+            FailureKind::Invalid,
+            hint("what is here can be read; nothing is lost"),
+        ),
+    }
+}
 
 pub(super) fn landing(refusal: &LandingRefusal) -> (FailureKind, Option<String>) {
     let (kind, next) = match refusal {

@@ -220,7 +220,7 @@ impl Line {
         self.entry.number("op").unwrap_or(self.n).min(self.n)
     }
 
-    pub(super) fn parse(text: &[u8]) -> Option<Self> {
+    pub(crate) fn parse(text: &[u8]) -> Option<Self> {
         let mut map = json::object(text).ok()?;
         let n = map.remove("n")?.as_u64()?;
         let at = map.remove("at")?.as_str()?.parse().ok()?;

@@ -27,6 +27,7 @@ impl History<'_> {
         let Some(leap) = HistoryScan::of(&bytes).leap else {
             return Ok(false);
         };
+        self.must_be_own()?;
         let (line, from, to) = (leap.line, leap.from, leap.to);
         let why = format!("its numbers leap from {from} to {to} at line {line}");
         fsx::store(fs, &self.path, &bytes, &why)?;
@@ -35,6 +36,7 @@ impl History<'_> {
         let appeared = |entry: &Entry| change::is_applied(self.home, None, entry);
         let mut writer = Writer {
             history: self,
+            order: None,
             _lock: lock,
             at,
             last: survey.highest,

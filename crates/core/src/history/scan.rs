@@ -166,6 +166,9 @@ impl History<'_> {
                 Err(_) => None,
             },
         };
+        if self.home.order_of(&self.repo).is_some() {
+            return Ok(Vec::new());
+        }
         let appeared = |entry: &Entry| change::is_applied(self.home, None, entry);
         let voids = self.unsettled(self.end(TAIL)?.lines, &appeared, Fate::CutShort)?;
         Ok(voids.iter().filter_map(Entry::voids).collect())
@@ -190,6 +193,7 @@ impl History<'_> {
         if survey.is_whole() && highest <= survey.last {
             return Ok(None);
         }
+        self.must_be_own()?;
         if highest >= MAX_NUMBER {
             return Err(Error::Invalid {
                 what: self.path.display().to_string(),
@@ -204,6 +208,7 @@ impl History<'_> {
         };
         let mut writer = Writer {
             history: self,
+            order: None,
             _lock: lock,
             at,
             last: highest,

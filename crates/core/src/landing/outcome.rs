@@ -45,43 +45,45 @@ pub fn record_landed(
     actor: &WorkerId,
     landed: &[LandedTask],
 ) -> Result<Vec<TaskId>> {
-    let mut change = list.change(actor)?;
-    let act = Act {
-        actor: actor.clone(),
-        token: None,
-        at: change.at(),
-    };
-    let (mut recorded, mut owners) = (Vec::new(), Vec::new());
-    for it in landed {
-        let task = match change.task(&it.task) {
-            Ok(task) => task,
-            Err(Error::NotFound { .. }) => continue,
-            Err(error) => return Err(error),
+    list.home.in_order(|| {
+        let mut change = list.change(actor)?;
+        let act = Act {
+            actor: actor.clone(),
+            token: None,
+            at: change.at(),
         };
-        let Ok(after) = transition(task, &act, TaskEvent::Land(it.landed.clone())) else {
-            continue;
-        };
-        *task = after;
-        recorded.push(it.task.clone());
-        owners.extend(task.owner.clone().map(|owner| (owner, it.task.clone())));
-        let entry = change.note(Kind::TaskLanded, &it.task);
-        for (key, value) in [
-            ("branch", it.branch.as_str()),
-            ("commit", &it.landed.commit),
-            ("onto", &it.landed.onto),
-        ] {
-            entry.detail.insert(key.to_owned(), value.into());
+        let (mut recorded, mut owners) = (Vec::new(), Vec::new());
+        for it in landed {
+            let task = match change.task(&it.task) {
+                Ok(task) => task,
+                Err(Error::NotFound { .. }) => continue,
+                Err(error) => return Err(error),
+            };
+            let Ok(after) = transition(task, &act, TaskEvent::Land(it.landed.clone())) else {
+                continue;
+            };
+            *task = after;
+            recorded.push(it.task.clone());
+            owners.extend(task.owner.clone().map(|owner| (owner, it.task.clone())));
+            let entry = change.note(Kind::TaskLanded, &it.task);
+            for (key, value) in [
+                ("branch", it.branch.as_str()),
+                ("commit", &it.landed.commit),
+                ("onto", &it.landed.onto),
+            ] {
+                entry.detail.insert(key.to_owned(), value.into());
+            }
         }
-    }
-    change.commit()?;
-    let fleet = Fleet::of(list.home, &list.repository()?);
-    for (owner, task) in owners {
-        if let Ok(worker) = owner.parse::<WorkerId>() {
-            let which = ReservationSelector::Task(task.to_string());
-            fleet.reservations().release(&worker, &which)?;
+        change.commit()?;
+        let fleet = Fleet::of(list.home, &list.repository()?);
+        for (owner, task) in owners {
+            if let Ok(worker) = owner.parse::<WorkerId>() {
+                let which = ReservationSelector::Task(task.to_string());
+                fleet.reservations().release(&worker, &which)?;
+            }
         }
-    }
-    Ok(recorded)
+        Ok(recorded)
+    })
 }
 
 /// Sends a task's work back: it is done again, or asks a person where that was tried often enough.
@@ -91,18 +93,20 @@ pub fn refuse(
     id: &TaskId,
     verdict: LandingVerdict,
 ) -> Result<Task> {
-    let mut change = list.change(actor)?;
-    let act = Act {
-        actor: actor.clone(),
-        token: None,
-        at: change.at(),
-    };
-    let task = change.task(id)?;
-    let onto = verdict.onto.clone();
-    *task = transition(task, &act, TaskEvent::Refuse(verdict))?;
-    let entry = change.note(Kind::TaskRefused, id);
-    entry.detail.insert("onto".to_owned(), onto.into());
-    crate::tasks::finish(change, id)
+    list.home.in_order(|| {
+        let mut change = list.change(actor)?;
+        let act = Act {
+            actor: actor.clone(),
+            token: None,
+            at: change.at(),
+        };
+        let task = change.task(id)?;
+        let onto = verdict.onto.clone();
+        *task = transition(task, &act, TaskEvent::Refuse(verdict.clone()))?;
+        let entry = change.note(Kind::TaskRefused, id);
+        entry.detail.insert("onto".to_owned(), onto.into());
+        crate::tasks::finish(change, id)
+    })
 }
 
 /// Records what git says has landed and no task says: a landing died before its record, or a person took

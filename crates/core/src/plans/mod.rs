@@ -104,90 +104,92 @@ pub fn import(
     intake: &Intake,
     mode: ImportMode,
 ) -> Result<Vec<ImportedTask>> {
-    let mut change = list.change(actor)?;
-    let outlines = change.load()?.outlines;
-    let name = export::name(list);
-    let known = KnownTasks::of(&name, &outlines);
-    let missing = intake.tasks.iter().filter(|task| known.get(task).is_none());
-    let mut new_ids = fresh_ids(&change, &outlines, missing.count() as u64, mode)?.into_iter();
-    let places: Vec<(TaskId, bool)> = intake
-        .tasks
-        .iter()
-        .map(|incoming| match known.get(incoming) {
-            Some(id) => (id, true),
-            None => (new_ids.next().unwrap_or_else(|| TaskId::from(1)), false),
-        })
-        .collect();
+    list.home.in_order(|| {
+        let mut change = list.change(actor)?;
+        let outlines = change.load()?.outlines;
+        let name = export::name(list);
+        let known = KnownTasks::of(&name, &outlines);
+        let missing = intake.tasks.iter().filter(|task| known.get(task).is_none());
+        let mut new_ids = fresh_ids(&change, &outlines, missing.count() as u64, mode)?.into_iter();
+        let places: Vec<(TaskId, bool)> = intake
+            .tasks
+            .iter()
+            .map(|incoming| match known.get(incoming) {
+                Some(id) => (id, true),
+                None => (new_ids.next().unwrap_or_else(|| TaskId::from(1)), false),
+            })
+            .collect();
 
-    let there: BTreeSet<TaskId> = list.ids()?.into_iter().collect();
-    let hand = ImportContext {
-        by: actor,
-        format: intake.format,
-        source: intake.source.as_deref(),
-        list: &name,
-        at: change.at(),
-    };
-    let mut before = BTreeMap::new();
-    let mut outdated = BTreeSet::new();
-    let mut told = BTreeMap::new();
-    for (incoming, (id, is_known)) in intake.tasks.iter().zip(&places) {
-        let links = links(incoming, intake, &places);
-        if !is_known {
-            change.create(incoming.create(id.clone(), &links, hand));
-            continue;
-        }
-        let task = change.task(id)?;
-        before.insert(id.clone(), task.clone());
-        // An import that a crash cut short left tasks that wait for some it never wrote.
-        task.blocked_by.retain(|blocker| there.contains(blocker));
-        let merged = incoming.merge(task, &links, hand);
-        if merged.task != *task && is_outdated(incoming, task, intake.format) {
-            outdated.insert(id.clone());
-        } else {
-            *task = merged.task;
-            told.insert(id.clone(), (merged.overwritten, merged.kept_state));
-        }
-    }
-    for (incoming, (id, _)) in intake.tasks.iter().zip(&places) {
-        if outdated.contains(id) {
-            continue;
-        }
-        for blocker in links(incoming, intake, &places).after {
-            if change.task(id)?.blocked_by.contains(blocker.id) {
-                link_in(&mut change, id, blocker.id)?;
+        let there: BTreeSet<TaskId> = list.ids()?.into_iter().collect();
+        let hand = ImportContext {
+            by: actor,
+            format: intake.format,
+            source: intake.source.as_deref(),
+            list: &name,
+            at: change.at(),
+        };
+        let mut before = BTreeMap::new();
+        let mut outdated = BTreeSet::new();
+        let mut told = BTreeMap::new();
+        for (incoming, (id, is_known)) in intake.tasks.iter().zip(&places) {
+            let links = links(incoming, intake, &places);
+            if !is_known {
+                change.create(incoming.create(id.clone(), &links, hand));
+                continue;
+            }
+            let task = change.task(id)?;
+            before.insert(id.clone(), task.clone());
+            // An import that a crash cut short left tasks that wait for some it never wrote.
+            task.blocked_by.retain(|blocker| there.contains(blocker));
+            let merged = incoming.merge(task, &links, hand);
+            if merged.task != *task && is_outdated(incoming, task, intake.format) {
+                outdated.insert(id.clone());
+            } else {
+                *task = merged.task;
+                told.insert(id.clone(), (merged.overwritten, merged.kept_state));
             }
         }
-    }
-    refuse_new_circles(&mut change, &outlines, &places, &before)?;
-    let mut imported = Vec::with_capacity(places.len());
-    let mut is_news = false;
-    for (incoming, (id, _)) in intake.tasks.iter().zip(places) {
-        let after = change.task(&id)?;
-        is_news |= before.get(&id) != Some(after);
-        let fate = match before.get(&id) {
-            None => ImportOutcome::Added,
-            Some(_) if outdated.contains(&id) => ImportOutcome::Outdated,
-            Some(before) if is_same(before, after) => ImportOutcome::Unchanged,
-            Some(_) => ImportOutcome::Updated,
-        };
-        let subject = incoming.task.subject.clone();
-        let (overwritten, kept_state) = told.remove(&id).unwrap_or_default();
-        imported.push(ImportedTask {
-            id,
-            subject,
-            fate,
-            overwritten,
-            kept_state,
-        });
-    }
-    if is_news {
-        record(&mut change, &imported);
-        match mode {
-            ImportMode::Import => change.commit()?,
-            ImportMode::DryRun => change.rehearse()?,
-        };
-    }
-    Ok(imported)
+        for (incoming, (id, _)) in intake.tasks.iter().zip(&places) {
+            if outdated.contains(id) {
+                continue;
+            }
+            for blocker in links(incoming, intake, &places).after {
+                if change.task(id)?.blocked_by.contains(blocker.id) {
+                    link_in(&mut change, id, blocker.id)?;
+                }
+            }
+        }
+        refuse_new_circles(&mut change, &outlines, &places, &before)?;
+        let mut imported = Vec::with_capacity(places.len());
+        let mut is_news = false;
+        for (incoming, (id, _)) in intake.tasks.iter().zip(places) {
+            let after = change.task(&id)?;
+            is_news |= before.get(&id) != Some(after);
+            let fate = match before.get(&id) {
+                None => ImportOutcome::Added,
+                Some(_) if outdated.contains(&id) => ImportOutcome::Outdated,
+                Some(before) if is_same(before, after) => ImportOutcome::Unchanged,
+                Some(_) => ImportOutcome::Updated,
+            };
+            let subject = incoming.task.subject.clone();
+            let (overwritten, kept_state) = told.remove(&id).unwrap_or_default();
+            imported.push(ImportedTask {
+                id,
+                subject,
+                fate,
+                overwritten,
+                kept_state,
+            });
+        }
+        if is_news {
+            record(&mut change, &imported);
+            match mode {
+                ImportMode::Import => change.commit()?,
+                ImportMode::DryRun => change.rehearse()?,
+            };
+        }
+        Ok(imported)
+    })
 }
 
 /// What an incoming task refers to, by the names in the source and in the list.

@@ -271,47 +271,49 @@ pub(super) fn propose_through(
     gate: Gate<'_>,
     may: &dyn Fn() -> Result<()>,
 ) -> Result<Proposed> {
-    check(&proposal)?;
-    let locked = mail.lock(Direction::Inbox)?;
-    locked.repair(actor)?;
-    may()?;
-    let (mut brief, body) = locked.brief(actor, proposal);
-    let (mut replay, mut passed) = (true, None);
-    match locked.replayed(&brief)? {
-        Some(earlier) => brief = earlier,
-        None => {
-            replay = false;
-            if brief.extras.id.is_none() {
-                brief.extras.id = Some(uuid::Uuid::now_v7().to_string());
+    mail.home.in_order(|| {
+        check(&proposal)?;
+        let locked = mail.lock(Direction::Inbox)?;
+        locked.repair(actor)?;
+        may()?;
+        let (mut brief, body) = locked.brief(actor, proposal.clone());
+        let (mut replay, mut passed) = (true, None);
+        match locked.replayed(&brief)? {
+            Some(earlier) => brief = earlier,
+            None => {
+                replay = false;
+                if brief.extras.id.is_none() {
+                    brief.extras.id = Some(uuid::Uuid::now_v7().to_string());
+                }
+                locked.under_a_new_number(|seq, batch| {
+                    brief.seq = seq;
+                    passed = decide::by_its_writer(&locked, (&brief, &body), actor, gate)?;
+                    let appears = passed.as_ref().map_or(Appears::Proposed, Appears::Decided);
+                    locked.publish(actor, &brief, (&body, appears), batch)
+                })?;
             }
-            locked.under_a_new_number(|seq, batch| {
-                brief.seq = seq;
-                passed = decide::by_its_writer(&locked, (&brief, &body), actor, gate)?;
-                let appears = passed.as_ref().map_or(Appears::Proposed, Appears::Decided);
-                locked.publish(actor, &brief, (&body, appears), batch)
-            })?;
         }
-    }
-    let letter = show(mail, brief.seq)?;
-    let asked = match letter.stage {
-        BriefStatus::Pending => decide::at_once(&locked, &letter, actor, gate),
-        BriefStatus::Expired
-        | BriefStatus::Decided(_)
-        | BriefStatus::Offered(_)
-        | BriefStatus::Read(_)
-        | BriefStatus::Withdrawn => Ok(passed),
-    };
-    let (verdict, policy_fault) = match (asked, gate) {
-        (Ok(verdict), _) => (verdict, None),
-        // The brief is published all the same, and waits for a person.
-        (Err(error), Gate::Policy) => (None, Some(error.to_string())),
-        (Err(error), Gate::Writer(_) | Gate::Run(_)) => return Err(error),
-    };
-    Ok(Proposed {
-        brief,
-        replay,
-        verdict,
-        policy_fault,
+        let letter = show(mail, brief.seq)?;
+        let asked = match letter.stage {
+            BriefStatus::Pending => decide::at_once(&locked, &letter, actor, gate),
+            BriefStatus::Expired
+            | BriefStatus::Decided(_)
+            | BriefStatus::Offered(_)
+            | BriefStatus::Read(_)
+            | BriefStatus::Withdrawn => Ok(passed),
+        };
+        let (verdict, policy_fault) = match (asked, gate) {
+            (Ok(verdict), _) => (verdict, None),
+            // The brief is published all the same, and waits for a person.
+            (Err(error), Gate::Policy) => (None, Some(error.to_string())),
+            (Err(error), Gate::Writer(_) | Gate::Run(_)) => return Err(error),
+        };
+        Ok(Proposed {
+            brief,
+            replay,
+            verdict,
+            policy_fault,
+        })
     })
 }
 
@@ -323,19 +325,21 @@ pub(super) fn hand_over(
     proposal: NewBrief,
     session: &str,
 ) -> Result<(Brief, String)> {
-    check(&proposal)?;
-    let locked = mail.lock(Direction::Inbox)?;
-    let (mut brief, body) = locked.brief(actor, proposal);
-    locked.under_a_new_number(|seq, batch| {
-        brief.seq = seq;
-        let prints = layout::new_brief(&brief).prints(&body);
-        let verdict = DecisionRecord {
-            rule: Some(session.to_owned()),
-            ..verdict_of(&locked, actor, prints, (Decision::Ratified, Via::Run))
-        };
-        locked.publish(actor, &brief, (&body, Appears::Taken(&verdict)), batch)
-    })?;
-    Ok((brief, body))
+    mail.home.in_order(|| {
+        check(&proposal)?;
+        let locked = mail.lock(Direction::Inbox)?;
+        let (mut brief, body) = locked.brief(actor, proposal.clone());
+        locked.under_a_new_number(|seq, batch| {
+            brief.seq = seq;
+            let prints = layout::new_brief(&brief).prints(&body);
+            let verdict = DecisionRecord {
+                rule: Some(session.to_owned()),
+                ..verdict_of(&locked, actor, prints, (Decision::Ratified, Via::Run))
+            };
+            locked.publish(actor, &brief, (&body, Appears::Taken(&verdict)), batch)
+        })?;
+        Ok((brief, body))
+    })
 }
 
 fn check(proposal: &NewBrief) -> Result<()> {

@@ -117,34 +117,36 @@ pub fn decide(
     seq: Option<Seq>,
     wish: &DecisionRequest,
 ) -> Result<Decided> {
-    let locked = mail.lock(Direction::Inbox)?;
-    locked.repair(actor)?;
-    let seq = match seq {
-        Some(seq) => seq,
-        None => newest_seen(mail, wish.seen.as_ref())?,
-    };
-    let letter = match locked.brief_view(actor, seq) {
-        Ok(letter) => letter,
-        // What nobody can read can still be kept from everybody.
-        Err(why @ (Error::NotFound { .. } | Error::Disk(disk::Error::Malformed { .. })))
-            if wish.decision == Decision::Rejected && wish.seen.is_none() =>
-        {
-            return locked.put_away(actor, seq, (wish, why));
+    mail.home.in_order(|| {
+        let locked = mail.lock(Direction::Inbox)?;
+        locked.repair(actor)?;
+        let seq = match seq {
+            Some(seq) => seq,
+            None => newest_seen(mail, wish.seen.as_ref())?,
+        };
+        let letter = match locked.brief_view(actor, seq) {
+            Ok(letter) => letter,
+            // What nobody can read can still be kept from everybody.
+            Err(why @ (Error::NotFound { .. } | Error::Disk(disk::Error::Malformed { .. })))
+                if wish.decision == Decision::Rejected && wish.seen.is_none() =>
+            {
+                return locked.put_away(actor, seq, (wish, why));
+            }
+            Err(error) => return Err(error),
+        };
+        let decided = |letter: BriefView, already| Decided {
+            brief: letter.brief,
+            decision: wish.decision,
+            already,
+        };
+        let is_same = letter.standing.decision() == Some(wish.decision) && letter.held.is_none();
+        if is_same && wish.decision != Decision::Edited {
+            return Ok(decided(letter, true));
         }
-        Err(error) => return Err(error),
-    };
-    let decided = |letter: BriefView, already| Decided {
-        brief: letter.brief,
-        decision: wish.decision,
-        already,
-    };
-    let is_same = letter.standing.decision() == Some(wish.decision) && letter.held.is_none();
-    if is_same && wish.decision != Decision::Edited {
-        return Ok(decided(letter, true));
-    }
-    let verdict = verdict(&locked, &letter, actor, wish)?;
-    locked.put(actor, vec![(letter.clone(), verdict)])?;
-    Ok(decided(letter, false))
+        let verdict = verdict(&locked, &letter, actor, wish)?;
+        locked.put(actor, vec![(letter.clone(), verdict)])?;
+        Ok(decided(letter, false))
+    })
 }
 
 /// The newest brief that waits, for somebody who can tell by a hash whether that is the one that was
@@ -164,50 +166,52 @@ pub fn ratify_listed(
     listed: &BTreeSet<Seq>,
     via: Via,
 ) -> Result<(Vec<Decided>, Vec<Undecided>)> {
-    let locked = mail.lock(Direction::Inbox)?;
-    locked.repair(actor)?;
-    let wish = DecisionRequest::new(Decision::Ratified, via);
-    let (mut ready, mut failed) = (Vec::new(), Vec::new());
-    for (seq, slot) in mail.slots(Direction::Inbox)? {
-        if !slot.is_undecided() || !listed.contains(&seq) {
-            continue;
-        }
-        let Ok(letter) = locked.examined(actor, seq, &slot)? else {
-            continue;
-        };
-        // One that expired waits for nobody any more.
-        if letter.stage != BriefStatus::Pending {
-            continue;
-        }
-        match verdict(&locked, &letter, actor, &wish) {
-            Ok(verdict) => ready.push((letter, verdict)),
-            Err(error) => failed.push(Undecided {
-                seq: Some(seq),
-                error,
-            }),
-        }
-    }
-    let mut done = Vec::new();
-    let decided = |brief: Brief| Decided {
-        brief,
-        decision: Decision::Ratified,
-        already: false,
-    };
-    match locked.put(actor, ready.clone()) {
-        Ok(()) => done.extend(ready.into_iter().map(|(letter, _)| decided(letter.brief))),
-        // Somebody decided by hand at this moment: one by one, so that only that one is missed.
-        Err(Error::Disk(disk::Error::Conflict { .. })) => {
-            for (letter, verdict) in ready {
-                let seq = Some(letter.brief.seq);
-                match locked.put(actor, vec![(letter.clone(), verdict)]) {
-                    Ok(()) => done.push(decided(letter.brief)),
-                    Err(error) => failed.push(Undecided { seq, error }),
-                }
+    mail.home.in_order(|| {
+        let locked = mail.lock(Direction::Inbox)?;
+        locked.repair(actor)?;
+        let wish = DecisionRequest::new(Decision::Ratified, via);
+        let (mut ready, mut failed) = (Vec::new(), Vec::new());
+        for (seq, slot) in mail.slots(Direction::Inbox)? {
+            if !slot.is_undecided() || !listed.contains(&seq) {
+                continue;
+            }
+            let Ok(letter) = locked.examined(actor, seq, &slot)? else {
+                continue;
+            };
+            // One that expired waits for nobody any more.
+            if letter.stage != BriefStatus::Pending {
+                continue;
+            }
+            match verdict(&locked, &letter, actor, &wish) {
+                Ok(verdict) => ready.push((letter, verdict)),
+                Err(error) => failed.push(Undecided {
+                    seq: Some(seq),
+                    error,
+                }),
             }
         }
-        Err(error) => return Err(error),
-    }
-    Ok((done, failed))
+        let mut done = Vec::new();
+        let decided = |brief: Brief| Decided {
+            brief,
+            decision: Decision::Ratified,
+            already: false,
+        };
+        match locked.put(actor, ready.clone()) {
+            Ok(()) => done.extend(ready.into_iter().map(|(letter, _)| decided(letter.brief))),
+            // Somebody decided by hand at this moment: one by one, so that only that one is missed.
+            Err(Error::Disk(disk::Error::Conflict { .. })) => {
+                for (letter, verdict) in ready {
+                    let seq = Some(letter.brief.seq);
+                    match locked.put(actor, vec![(letter.clone(), verdict)]) {
+                        Ok(()) => done.push(decided(letter.brief)),
+                        Err(error) => failed.push(Undecided { seq, error }),
+                    }
+                }
+            }
+            Err(error) => return Err(error),
+        }
+        Ok((done, failed))
+    })
 }
 
 /// A brief that can be decided on now; refused where it cannot.
@@ -244,43 +248,45 @@ pub fn edit(
     body: &str,
     via: Via,
 ) -> Result<Decided> {
-    if body.trim().is_empty() {
-        return Err(Error::Invalid {
-            what: "brief".to_owned(),
-            reason: "it says nothing any more".to_owned(),
-        });
-    }
-    let locked = mail.lock(Direction::Inbox)?;
-    locked.repair(actor)?;
-    let mut letter = locked.brief_view(actor, seq)?;
-    let mut wish = DecisionRequest::new(Decision::Edited, via);
-    wish.seen = Some(seen.clone());
-    // Asked before anything is written: the first decision stands.
-    verdict(&locked, &letter, actor, &wish)?;
-    let sidecar = mail.sidecar(seq)?;
-    let sidecar = sidecar.map_err(|it| malformed(locked.path(&it.name), it.reason))?;
-    letter.brief.idempotency_key = Key::of(body);
-    let [before, after] = [&*letter.body, body].map(|it| Message::of_brief(&letter.brief, it));
-    must_still_say(&before, &after)?;
-    if letter.brief.summary == before.summary() {
-        letter.brief.summary = after.summary();
-    }
-    letter.body = body.to_owned();
-    let mut batch = Batch::new();
-    let meta = layout::write_brief(Some(&sidecar), &letter.brief);
-    let after = layout::read_brief(&mail.worker, seq, &meta)
-        .map_err(|reason| malformed(locked.path(&layout::sidecar(seq)), reason))?;
-    letter.prints = after.prints(body);
-    // Durable before it is decided on: a decision on a body that is lost would hold for ever.
-    batch.put_first(locked.path(&layout::sidecar(seq)), meta);
-    batch.put_first(locked.path(&layout::body(seq)), body.as_bytes().to_owned());
-    let on = (Decision::Edited, via);
-    let verdict = verdict_of(&locked, actor, letter.prints.clone(), on);
-    locked.put_with(batch, actor, vec![(letter.clone(), verdict)])?;
-    Ok(Decided {
-        brief: letter.brief,
-        decision: Decision::Edited,
-        already: false,
+    mail.home.in_order(|| {
+        if body.trim().is_empty() {
+            return Err(Error::Invalid {
+                what: "brief".to_owned(),
+                reason: "it says nothing any more".to_owned(),
+            });
+        }
+        let locked = mail.lock(Direction::Inbox)?;
+        locked.repair(actor)?;
+        let mut letter = locked.brief_view(actor, seq)?;
+        let mut wish = DecisionRequest::new(Decision::Edited, via);
+        wish.seen = Some(seen.clone());
+        // Asked before anything is written: the first decision stands.
+        verdict(&locked, &letter, actor, &wish)?;
+        let sidecar = mail.sidecar(seq)?;
+        let sidecar = sidecar.map_err(|it| malformed(locked.path(&it.name), it.reason))?;
+        letter.brief.idempotency_key = Key::of(body);
+        let [before, after] = [&*letter.body, body].map(|it| Message::of_brief(&letter.brief, it));
+        must_still_say(&before, &after)?;
+        if letter.brief.summary == before.summary() {
+            letter.brief.summary = after.summary();
+        }
+        letter.body = body.to_owned();
+        let mut batch = Batch::new();
+        let meta = layout::write_brief(Some(&sidecar), &letter.brief);
+        let after = layout::read_brief(&mail.worker, seq, &meta)
+            .map_err(|reason| malformed(locked.path(&layout::sidecar(seq)), reason))?;
+        letter.prints = after.prints(body);
+        // Durable before it is decided on: a decision on a body that is lost would hold for ever.
+        batch.put_first(locked.path(&layout::sidecar(seq)), meta);
+        batch.put_first(locked.path(&layout::body(seq)), body.as_bytes().to_owned());
+        let on = (Decision::Edited, via);
+        let verdict = verdict_of(&locked, actor, letter.prints.clone(), on);
+        locked.put_with(batch, actor, vec![(letter.clone(), verdict)])?;
+        Ok(Decided {
+            brief: letter.brief,
+            decision: Decision::Edited,
+            already: false,
+        })
     })
 }
 

@@ -76,32 +76,34 @@ pub(super) fn deliverable(mail: &Mail<'_>, letter: &BriefView) -> Option<Deliver
 
 /// The oldest brief that the worker may see and has not read; `None` where there is none.
 pub fn next(mail: &Mail<'_>, actor: &WorkerId) -> Result<Option<Offer>> {
-    workers::seen_at_work(mail)?;
-    if !is_any_decided(mail)? {
-        return Ok(None);
-    }
-    let locked = mail.lock(Direction::Inbox)?;
-    // What the history says was decided has its files again after that.
-    locked.repair(actor)?;
-    for (seq, slot) in mail.slots(Direction::Inbox)? {
-        if !slot.is_open_to_the_worker() {
-            continue;
+    mail.home.in_order(|| {
+        workers::seen_at_work(mail)?;
+        if !is_any_decided(mail)? {
+            return Ok(None);
         }
-        let Ok(letter) = locked.examined(actor, seq, &slot)? else {
-            continue;
-        };
-        let Some(delivery) = passed(&locked, actor, &letter)? else {
-            continue;
-        };
-        let again = slot.has(EnvelopePart::Offered);
-        if !again {
-            let mark = locked.path(&layout::offered(seq));
-            let entry = mail.entry(Kind::BriefDelivered, Some(seq));
-            locked.commit_flag(actor, vec![entry], mark)?;
+        let locked = mail.lock(Direction::Inbox)?;
+        // What the history says was decided has its files again after that.
+        locked.repair(actor)?;
+        for (seq, slot) in mail.slots(Direction::Inbox)? {
+            if !slot.is_open_to_the_worker() {
+                continue;
+            }
+            let Ok(letter) = locked.examined(actor, seq, &slot)? else {
+                continue;
+            };
+            let Some(delivery) = passed(&locked, actor, &letter)? else {
+                continue;
+            };
+            let again = slot.has(EnvelopePart::Offered);
+            if !again {
+                let mark = locked.path(&layout::offered(seq));
+                let entry = mail.entry(Kind::BriefDelivered, Some(seq));
+                locked.commit_flag(actor, vec![entry], mark)?;
+            }
+            return Ok(offer(mail, letter.for_its_worker(mail)?, delivery, again));
         }
-        return Ok(offer(mail, letter.for_its_worker(mail)?, delivery, again));
-    }
-    Ok(None)
+        Ok(None)
+    })
 }
 
 /// The briefs that the worker may see and has not read, the oldest first. The first of them counts as
@@ -191,7 +193,7 @@ fn offer(mail: &Mail<'_>, letter: BriefView, delivery: Delivery, again: bool) ->
 
 /// The worker has a brief; whether it had said so before.
 pub fn ack(mail: &Mail<'_>, actor: &WorkerId, seq: Seq) -> Result<bool> {
-    acknowledge(mail, actor, None, seq)
+    mail.home.in_order(|| acknowledge(mail, actor, None, seq))
 }
 
 /// The same, where somebody else speaks in the worker's name. A task is in its worker's hands from

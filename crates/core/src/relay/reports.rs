@@ -73,54 +73,56 @@ pub struct ReportView {
 
 /// Publishes a report, durable on return.
 pub fn publish(mail: &Mail<'_>, actor: &WorkerId, draft: NewReport) -> Result<Reported> {
-    check(&draft)?;
-    workers::seen_at_work(mail)?;
-    mail.renew(
-        draft
-            .ticket
-            .as_deref()
-            .filter(|_| draft.extras.subject.is_some()),
-    )?;
-    let ticket = match (&draft.ticket, draft.in_reply_to) {
-        (None, Some(seq)) => match mail.sidecar(seq)? {
-            Ok(brief) => brief.content.target_ticket,
-            Err(_) => return Err(mail.not_found("brief", seq)),
-        },
-        (given, _) => given.clone(),
-    };
-    let locked = mail.lock(Direction::Outbox)?;
-    locked.repair(actor)?;
-    let mut report = Report {
-        seq: Seq::FIRST,
-        version: VERSION,
-        kind: draft.kind,
-        produced_at: locked.at,
-        worker_id: mail.worker.clone(),
-        ticket_id: ticket,
-        claude_session_id: draft.session.unwrap_or_else(|| actor.to_string()),
-        idempotency_key: Key::of(&draft.body),
-        body: draft.body,
-        pr_number: draft.pr,
-        next_action: draft.next_action,
-        in_reply_to: draft.in_reply_to,
-        extras: draft.extras,
-    };
-    if let Some(earlier) = locked.repeated(&report)? {
-        return Ok(Reported {
-            report: earlier,
-            replay: true,
-        });
-    }
-    if report.extras.id.is_none() {
-        report.extras.id = Some(uuid::Uuid::now_v7().to_string());
-    }
-    locked.under_a_new_number(|seq, batch| {
-        report.seq = seq;
-        locked.post(actor, &report, batch)
-    })?;
-    Ok(Reported {
-        report,
-        replay: false,
+    mail.home.in_order(|| {
+        check(&draft)?;
+        workers::seen_at_work(mail)?;
+        mail.renew(
+            draft
+                .ticket
+                .as_deref()
+                .filter(|_| draft.extras.subject.is_some()),
+        )?;
+        let ticket = match (&draft.ticket, draft.in_reply_to) {
+            (None, Some(seq)) => match mail.sidecar(seq)? {
+                Ok(brief) => brief.content.target_ticket,
+                Err(_) => return Err(mail.not_found("brief", seq)),
+            },
+            (given, _) => given.clone(),
+        };
+        let locked = mail.lock(Direction::Outbox)?;
+        locked.repair(actor)?;
+        let mut report = Report {
+            seq: Seq::FIRST,
+            version: VERSION,
+            kind: draft.kind,
+            produced_at: locked.at,
+            worker_id: mail.worker.clone(),
+            ticket_id: ticket,
+            claude_session_id: draft.session.clone().unwrap_or_else(|| actor.to_string()),
+            idempotency_key: Key::of(&draft.body),
+            body: draft.body.clone(),
+            pr_number: draft.pr,
+            next_action: draft.next_action.clone(),
+            in_reply_to: draft.in_reply_to,
+            extras: draft.extras.clone(),
+        };
+        if let Some(earlier) = locked.repeated(&report)? {
+            return Ok(Reported {
+                report: earlier,
+                replay: true,
+            });
+        }
+        if report.extras.id.is_none() {
+            report.extras.id = Some(uuid::Uuid::now_v7().to_string());
+        }
+        locked.under_a_new_number(|seq, batch| {
+            report.seq = seq;
+            locked.post(actor, &report, batch)
+        })?;
+        Ok(Reported {
+            report,
+            replay: false,
+        })
     })
 }
 
@@ -232,15 +234,17 @@ pub fn show(mail: &Mail<'_>, seq: Seq) -> Result<ReportView> {
 /// The worker says that a report of its own came full circle: what it asked for, or told of, is dealt
 /// with. Whether it had said so before.
 pub fn confirm(mail: &Mail<'_>, actor: &WorkerId, seq: Seq) -> Result<bool> {
-    workers::seen_at_work(mail)?;
-    let locked = mail.lock(Direction::Outbox)?;
-    if show(mail, seq)?.confirmed {
-        return Ok(true);
-    }
-    let mark = locked.path(&layout::flag(seq, Decision::Ratified));
-    let entry = mail.entry(Kind::ReportConfirmed, Some(seq));
-    locked.commit_flag(actor, vec![entry], mark)?;
-    Ok(false)
+    mail.home.in_order(|| {
+        workers::seen_at_work(mail)?;
+        let locked = mail.lock(Direction::Outbox)?;
+        if show(mail, seq)?.confirmed {
+            return Ok(true);
+        }
+        let mark = locked.path(&layout::flag(seq, Decision::Ratified));
+        let entry = mail.entry(Kind::ReportConfirmed, Some(seq));
+        locked.commit_flag(actor, vec![entry], mark)?;
+        Ok(false)
+    })
 }
 
 /// Reads a report, and marks it read. One that is addressed to somebody stays unread until that one
@@ -252,12 +256,14 @@ pub fn read(
     agent: Option<&WorkerId>,
     seq: Seq,
 ) -> Result<ReportView> {
-    let paper = show(mail, seq)?;
-    let to = Message::of_report(&paper.report).to;
-    match agent {
-        Some(agent) if *agent != mail.worker && agent.as_str() != to => Ok(paper),
-        _ => acknowledge(mail, actor, None, seq),
-    }
+    mail.home.in_order(|| {
+        let paper = show(mail, seq)?;
+        let to = Message::of_report(&paper.report).to;
+        match agent {
+            Some(agent) if *agent != mail.worker && agent.as_str() != to => Ok(paper),
+            _ => acknowledge(mail, actor, None, seq),
+        }
+    })
 }
 
 /// The same, where somebody else speaks in the reader's name.

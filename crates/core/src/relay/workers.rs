@@ -115,62 +115,66 @@ pub fn enlist(fleet: &Fleet<'_>, actor: &WorkerId, id: &WorkerId, traits: Traits
 }
 
 fn join(fleet: &Fleet<'_>, actor: &WorkerId, id: &WorkerId, traits: Traits) -> Result<Worker> {
-    let mail = fleet.directory(id);
-    for direction in Direction::ALL {
-        mail.home.make_dirs(&mail.dir(*direction))?;
-    }
-    let locked = mail.lock(Direction::Inbox)?;
-    let before = match mail.file() {
-        Ok(file) => Some(file),
-        Err(Error::NotFound { .. }) => None,
-        Err(error) => return Err(error),
-    };
-    if before
-        .as_ref()
-        .is_some_and(|it| it.content.standing == WorkerStatus::Active)
-    {
-        return Err(Error::Registered { worker: id.clone() });
-    }
-    let worker = Worker {
-        id: id.clone(),
-        agent: traits.agent,
-        capabilities: traits.capabilities,
-        registered_at: locked.at,
-        last_seen: locked.at,
-        pid: traits.pid,
-        tmux: traits.tmux,
-        worktree: traits.worktree,
-        standing: WorkerStatus::Active,
-        token: None,
-    };
-    let entry = mail
-        .entry(Kind::WorkerRegistered, None)
-        .detail("agent", worker.agent.clone())
-        .detail("capabilities", worker.capabilities.clone());
-    locked.store(actor, entry, before.as_ref(), &worker)?;
-    Ok(worker)
+    fleet.home.in_order(|| {
+        let mail = fleet.directory(id);
+        for direction in Direction::ALL {
+            mail.home.make_dirs(&mail.dir(*direction))?;
+        }
+        let locked = mail.lock(Direction::Inbox)?;
+        let before = match mail.file() {
+            Ok(file) => Some(file),
+            Err(Error::NotFound { .. }) => None,
+            Err(error) => return Err(error),
+        };
+        if before
+            .as_ref()
+            .is_some_and(|it| it.content.standing == WorkerStatus::Active)
+        {
+            return Err(Error::Registered { worker: id.clone() });
+        }
+        let worker = Worker {
+            id: id.clone(),
+            agent: traits.agent.clone(),
+            capabilities: traits.capabilities.clone(),
+            registered_at: locked.at,
+            last_seen: locked.at,
+            pid: traits.pid,
+            tmux: traits.tmux.clone(),
+            worktree: traits.worktree.clone(),
+            standing: WorkerStatus::Active,
+            token: None,
+        };
+        let entry = mail
+            .entry(Kind::WorkerRegistered, None)
+            .detail("agent", worker.agent.clone())
+            .detail("capabilities", worker.capabilities.clone());
+        locked.store(actor, entry, before.as_ref(), &worker)?;
+        Ok(worker)
+    })
 }
 
 /// Takes a worker off the fleet. Its mail stays; with `force` also what nobody has dealt with.
 pub fn retire(fleet: &Fleet<'_>, actor: &WorkerId, id: &WorkerId, force: bool) -> Result<Worker> {
-    let mail = fleet.mail(id)?;
-    let locked = mail.lock(Direction::Inbox)?;
-    must_belong(&mail)?;
-    let file = mail.file()?;
-    let seen = look(&mail, file.content.clone())?;
-    let open = seen.pending + seen.unread + seen.reports;
-    if open > 0 && !force {
-        return Err(Error::OpenMail {
-            worker: id.clone(),
-            open,
-        });
-    }
-    let mut worker = file.content.clone();
-    worker.standing = WorkerStatus::Retired;
-    worker.token = None;
-    let entry = mail.entry(Kind::WorkerRetired, None);
-    locked.store(actor, entry, Some(&file), &worker)?;
-    Ok(worker)
+    fleet.home.in_order(|| {
+        let mail = fleet.mail(id)?;
+        let locked = mail.lock(Direction::Inbox)?;
+        must_belong(&mail)?;
+        let file = mail.file()?;
+        let seen = look(&mail, file.content.clone())?;
+        let open = seen.pending + seen.unread + seen.reports;
+        if open > 0 && !force {
+            return Err(Error::OpenMail {
+                worker: id.clone(),
+                open,
+            });
+        }
+        let mut worker = file.content.clone();
+        worker.standing = WorkerStatus::Retired;
+        worker.token = None;
+        let entry = mail.entry(Kind::WorkerRetired, None);
+        locked.store(actor, entry, Some(&file), &worker)?;
+        Ok(worker)
+    })
 }
 
 /// A sign of life, and what has changed about the worker.

@@ -103,16 +103,18 @@ impl<'h> Reservations<'h> {
         wanted: Vec<ReservationRequest>,
         length: SignedDuration,
     ) -> Result<Vec<Reservation>> {
-        let Some(first) = wanted.first() else {
-            return Ok(Vec::new());
-        };
-        let holder = first.holder.clone();
-        must_be_bounded(&wanted)?;
-        let mut change = self.change()?;
-        for wanted in wanted {
-            change.take(wanted, length, Renew::Always)?;
-        }
-        change.commit(&holder)
+        self.home.in_order(|| {
+            let Some(first) = wanted.first() else {
+                return Ok(Vec::new());
+            };
+            let holder = first.holder.clone();
+            must_be_bounded(&wanted)?;
+            let mut change = self.change()?;
+            for wanted in wanted.iter().cloned() {
+                change.take(wanted, length, Renew::Always)?;
+            }
+            change.commit(&holder)
+        })
     }
 
     /// Gives back; of paths all of them, or none. What was given back.
@@ -121,32 +123,34 @@ impl<'h> Reservations<'h> {
         holder: &WorkerId,
         which: &ReservationSelector,
     ) -> Result<Vec<Reservation>> {
-        let mine = |it: &Reservation| {
-            it.wanted.holder == *holder
-                && match which {
-                    ReservationSelector::All => true,
-                    ReservationSelector::Paths(paths) => paths.contains(&it.wanted.path),
-                    ReservationSelector::Task(task) => it.wanted.task.as_ref() == Some(task),
-                }
-        };
-        let any = self.scan()?.live.iter().any(&mine);
-        if !any && !matches!(which, ReservationSelector::Paths(_)) {
-            return Ok(Vec::new());
-        }
-        let mut change = self.change()?;
-        let released = change.give_back(mine);
-        if let ReservationSelector::Paths(paths) = which {
-            let is_there = |path: &&Pattern| released.iter().any(|it| it.wanted.path == **path);
-            if let Some(missing) = paths.iter().find(|path| !is_there(path)) {
-                return Err(Error::NotFound {
-                    what: "reservation",
-                    id: format!("of {missing} by {holder}"),
-                    list: None,
-                });
+        self.home.in_order(|| {
+            let mine = |it: &Reservation| {
+                it.wanted.holder == *holder
+                    && match which {
+                        ReservationSelector::All => true,
+                        ReservationSelector::Paths(paths) => paths.contains(&it.wanted.path),
+                        ReservationSelector::Task(task) => it.wanted.task.as_ref() == Some(task),
+                    }
+            };
+            let any = self.scan()?.live.iter().any(&mine);
+            if !any && !matches!(which, ReservationSelector::Paths(_)) {
+                return Ok(Vec::new());
             }
-        }
-        change.commit(holder)?;
-        Ok(released)
+            let mut change = self.change()?;
+            let released = change.give_back(mine);
+            if let ReservationSelector::Paths(paths) = which {
+                let is_there = |path: &&Pattern| released.iter().any(|it| it.wanted.path == **path);
+                if let Some(missing) = paths.iter().find(|path| !is_there(path)) {
+                    return Err(Error::NotFound {
+                        what: "reservation",
+                        id: format!("of {missing} by {holder}"),
+                        list: None,
+                    });
+                }
+            }
+            change.commit(holder)?;
+            Ok(released)
+        })
     }
 
     /// The holder lives: what it reserved holds as long again. What is fresh is not written.

@@ -22,31 +22,33 @@ use crate::{
 
 /// Adds a task that waits for those in `after`.
 pub fn add(list: &List<'_>, actor: &WorkerId, fields: &Fields, after: &[TaskId]) -> Result<Task> {
-    if fields.subject.is_none() {
-        return Err(Error::Invalid {
-            what: "subject".to_owned(),
-            reason: "a task needs one".to_owned(),
-        });
-    }
-    fields.check()?;
-    let mut change = list.change(actor)?;
-    let id = change.new_ids(1)?.next().unwrap_or_else(|| TaskId::from(1));
-    create(&mut change, actor, &id, fields);
-    for blocker in after {
-        link_in(&mut change, &id, blocker)?;
-    }
-    if !after.is_empty() || fields.looks_at_others() {
-        // Others may have named the id before it was given out.
-        let outlines = change.load()?.outlines;
-        let graph = Graph::new(&outlines);
-        if let Some(path) = after.iter().find_map(|it| graph.closes_cycle(&id, it)) {
-            return Err(Refusal::Cycle { path }.into());
+    list.home.in_order(|| {
+        if fields.subject.is_none() {
+            return Err(Error::Invalid {
+                what: "subject".to_owned(),
+                reason: "a task needs one".to_owned(),
+            });
         }
-        let family = Family::new(&outlines);
-        fields.check_among(&outlines, &family, std::slice::from_ref(&id), &id)?;
-    }
-    change.note(Kind::TaskCreated, &id);
-    finish(change, &id)
+        fields.check()?;
+        let mut change = list.change(actor)?;
+        let id = change.new_ids(1)?.next().unwrap_or_else(|| TaskId::from(1));
+        create(&mut change, actor, &id, fields);
+        for blocker in after {
+            link_in(&mut change, &id, blocker)?;
+        }
+        if !after.is_empty() || fields.looks_at_others() {
+            // Others may have named the id before it was given out.
+            let outlines = change.load()?.outlines;
+            let graph = Graph::new(&outlines);
+            if let Some(path) = after.iter().find_map(|it| graph.closes_cycle(&id, it)) {
+                return Err(Refusal::Cycle { path }.into());
+            }
+            let family = Family::new(&outlines);
+            fields.check_among(&outlines, &family, std::slice::from_ref(&id), &id)?;
+        }
+        change.note(Kind::TaskCreated, &id);
+        finish(change, &id)
+    })
 }
 
 /// The same once: where a task has the uid already, that one, and that it was there.
@@ -69,27 +71,30 @@ pub(crate) fn add_all(
     actor: &WorkerId,
     new: &BTreeMap<usize, Fields>,
 ) -> Result<BTreeMap<usize, Task>> {
-    for fields in new.values() {
-        if fields.subject.is_none() || fields.looks_at_others() {
-            return Err(Error::Invalid {
-                what: "task".to_owned(),
-                reason: "one of several needs a subject, and has neither parent nor uid".to_owned(),
-            });
+    list.home.in_order(|| {
+        for fields in new.values() {
+            if fields.subject.is_none() || fields.looks_at_others() {
+                return Err(Error::Invalid {
+                    what: "task".to_owned(),
+                    reason: "one of several needs a subject, and has neither parent nor uid"
+                        .to_owned(),
+                });
+            }
+            fields.check()?;
         }
-        fields.check()?;
-    }
-    let mut change = list.change(actor)?;
-    let ids: Vec<TaskId> = change.new_ids(new.len() as u64)?.collect();
-    for ((number, fields), id) in new.iter().zip(&ids) {
-        create(&mut change, actor, id, fields);
-        let entry = change.note(Kind::TaskCreated, id);
-        entry.detail.insert(ITEM.to_owned(), (*number).into());
-    }
-    let mut written = change.commit()?;
-    let added = new.keys().zip(ids);
-    Ok(added
-        .filter_map(|(number, id)| Some((*number, written.remove(&id)?)))
-        .collect())
+        let mut change = list.change(actor)?;
+        let ids: Vec<TaskId> = change.new_ids(new.len() as u64)?.collect();
+        for ((number, fields), id) in new.iter().zip(&ids) {
+            create(&mut change, actor, id, fields);
+            let entry = change.note(Kind::TaskCreated, id);
+            entry.detail.insert(ITEM.to_owned(), (*number).into());
+        }
+        let mut written = change.commit()?;
+        let added = new.keys().zip(ids);
+        Ok(added
+            .filter_map(|(number, id)| Some((*number, written.remove(&id)?)))
+            .collect())
+    })
 }
 
 /// The detail of a history line that says which of several tasks it tells of.
@@ -119,26 +124,29 @@ pub fn edit_all(
     which: impl Into<TaskSelector>,
     fields: &Fields,
 ) -> Result<Vec<Task>> {
-    fields.check()?;
-    let mut change = list.change(actor)?;
-    let ids = which.into().ids(&change)?;
-    if fields.looks_at_others() {
-        let outlines = change.load()?.outlines;
-        let family = Family::new(&outlines);
-        ids.iter()
-            .try_for_each(|id| fields.check_among(&outlines, &family, &ids, id))?;
-    }
-    let at = change.at();
-    for id in &ids {
-        let task = change.task(id)?;
-        let before = task.clone();
-        fields.apply(task);
-        if *task != before {
-            renew_own(task, actor, at);
-            change.note(Kind::TaskEdited, id);
+    let which = which.into();
+    list.home.in_order(|| {
+        fields.check()?;
+        let mut change = list.change(actor)?;
+        let ids = which.clone().ids(&change)?;
+        if fields.looks_at_others() {
+            let outlines = change.load()?.outlines;
+            let family = Family::new(&outlines);
+            ids.iter()
+                .try_for_each(|id| fields.check_among(&outlines, &family, &ids, id))?;
         }
-    }
-    finish_all(change, &ids)
+        let at = change.at();
+        for id in &ids {
+            let task = change.task(id)?;
+            let before = task.clone();
+            fields.apply(task);
+            if *task != before {
+                renew_own(task, actor, at);
+                change.note(Kind::TaskEdited, id);
+            }
+        }
+        finish_all(change, &ids)
+    })
 }
 
 /// What [`edit_all`] would say of each of these tasks now.
@@ -170,27 +178,30 @@ pub fn note(
     which: impl Into<TaskSelector>,
     text: &str,
 ) -> Result<Vec<Task>> {
-    if text.trim().is_empty() {
-        return Err(Error::Invalid {
-            what: "note".to_owned(),
-            reason: "it says nothing".to_owned(),
-        });
-    }
-    let mut change = list.change(actor)?;
-    let ids = which.into().ids(&change)?;
-    let at = change.at();
-    for id in &ids {
-        let task = change.task(id)?;
-        task.notes.push(Note {
-            by: Some(actor.to_string()),
-            at: Some(at),
-            text: text.to_owned(),
-            question: None,
-        });
-        renew_own(task, actor, at);
-        change.note(Kind::TaskNoted, id);
-    }
-    finish_all(change, &ids)
+    let which = which.into();
+    list.home.in_order(|| {
+        if text.trim().is_empty() {
+            return Err(Error::Invalid {
+                what: "note".to_owned(),
+                reason: "it says nothing".to_owned(),
+            });
+        }
+        let mut change = list.change(actor)?;
+        let ids = which.clone().ids(&change)?;
+        let at = change.at();
+        for id in &ids {
+            let task = change.task(id)?;
+            task.notes.push(Note {
+                by: Some(actor.to_string()),
+                at: Some(at),
+                text: text.to_owned(),
+                question: None,
+            });
+            renew_own(task, actor, at);
+            change.note(Kind::TaskNoted, id);
+        }
+        finish_all(change, &ids)
+    })
 }
 
 impl Fields {

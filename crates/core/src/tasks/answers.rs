@@ -36,29 +36,31 @@ pub fn answer(
     text: &str,
     again: bool,
 ) -> Result<AnsweredTask> {
-    must_say_something(text)?;
-    let mut change = list.change(actor)?;
-    let act = Act {
-        actor: actor.clone(),
-        token: None,
-        at: change.at(),
-    };
-    let event = TaskEvent::Answer {
-        text: text.to_owned(),
-        again,
-    };
-    let task = change.task(id)?;
-    let (question, reopened) = (task.to_answer(again)?, task.state == State::Stuck);
-    *task = transition(task, &act, event)?;
-    let entry = change.note(Kind::TaskAnswered, id);
-    entry
-        .detail
-        .insert("question".to_owned(), question.n.into());
-    let task = finish(change, id)?;
-    Ok(AnsweredTask {
-        task,
-        question,
-        reopened,
+    list.home.in_order(|| {
+        must_say_something(text)?;
+        let mut change = list.change(actor)?;
+        let act = Act {
+            actor: actor.clone(),
+            token: None,
+            at: change.at(),
+        };
+        let event = TaskEvent::Answer {
+            text: text.to_owned(),
+            again,
+        };
+        let task = change.task(id)?;
+        let (question, reopened) = (task.to_answer(again)?, task.state == State::Stuck);
+        *task = transition(task, &act, event)?;
+        let entry = change.note(Kind::TaskAnswered, id);
+        entry
+            .detail
+            .insert("question".to_owned(), question.n.into());
+        let task = finish(change, id)?;
+        Ok(AnsweredTask {
+            task,
+            question,
+            reopened,
+        })
     })
 }
 

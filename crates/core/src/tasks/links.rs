@@ -21,20 +21,22 @@ use crate::{
 /// Makes `id` wait for all of `blockers`, or for none of them where one cannot be waited for. Doing
 /// it again changes nothing.
 pub fn link(list: &List<'_>, actor: &WorkerId, id: &TaskId, blockers: &[TaskId]) -> Result<Task> {
-    let mut change = list.change(actor)?;
-    let loaded = change.load()?;
-    let graph = Graph::new(&loaded.outlines);
-    for blocker in blockers {
-        if let Some(path) = graph.closes_cycle(id, blocker) {
-            return Err(Refusal::Cycle { path }.into());
+    list.home.in_order(|| {
+        let mut change = list.change(actor)?;
+        let loaded = change.load()?;
+        let graph = Graph::new(&loaded.outlines);
+        for blocker in blockers {
+            if let Some(path) = graph.closes_cycle(id, blocker) {
+                return Err(Refusal::Cycle { path }.into());
+            }
+            if link_in(&mut change, id, blocker)? {
+                let entry = change.note(Kind::TaskLinked, id);
+                let blocker = blocker.as_str();
+                entry.detail.insert("blocked_by".to_owned(), blocker.into());
+            }
         }
-        if link_in(&mut change, id, blocker)? {
-            let entry = change.note(Kind::TaskLinked, id);
-            let blocker = blocker.as_str();
-            entry.detail.insert("blocked_by".to_owned(), blocker.into());
-        }
-    }
-    finish(change, id)
+        finish(change, id)
+    })
 }
 
 /// Makes both files say what one of them says already: who waits for whom. Links that neither file
@@ -44,22 +46,24 @@ pub(crate) fn mirror(
     actor: &WorkerId,
     links: &[(TaskId, TaskId)],
 ) -> Result<Vec<(TaskId, TaskId)>> {
-    let mut change = list.change(actor)?;
-    let mut mended = Vec::new();
-    for (waiting, blocker) in links {
-        let waits = change.task(waiting)?.blocked_by.contains(blocker);
-        let blocks = change.task(blocker)?.blocks.contains(waiting);
-        if waits == blocks {
-            continue;
+    list.home.in_order(|| {
+        let mut change = list.change(actor)?;
+        let mut mended = Vec::new();
+        for (waiting, blocker) in links {
+            let waits = change.task(waiting)?.blocked_by.contains(blocker);
+            let blocks = change.task(blocker)?.blocks.contains(waiting);
+            if waits == blocks {
+                continue;
+            }
+            link_in(&mut change, waiting, blocker)?;
+            let entry = change.note(Kind::TaskLinked, waiting);
+            let named = blocker.as_str();
+            entry.detail.insert("blocked_by".to_owned(), named.into());
+            mended.push((waiting.clone(), blocker.clone()));
         }
-        link_in(&mut change, waiting, blocker)?;
-        let entry = change.note(Kind::TaskLinked, waiting);
-        let named = blocker.as_str();
-        entry.detail.insert("blocked_by".to_owned(), named.into());
-        mended.push((waiting.clone(), blocker.clone()));
-    }
-    change.commit()?;
-    Ok(mended)
+        change.commit()?;
+        Ok(mended)
+    })
 }
 
 /// Takes a task that does not exist out of those that `blocking` blocks; whether it was there.
@@ -69,22 +73,24 @@ pub(crate) fn unblock(
     blocking: &TaskId,
     missing: &TaskId,
 ) -> Result<bool> {
-    let mut change = list.change(actor)?;
-    match change.task(missing) {
-        Err(Error::NotFound { .. }) => {}
-        Ok(_) => return Ok(false),
-        Err(error) => return Err(error),
-    }
-    let task = change.task(blocking)?;
-    if !task.blocks.contains(missing) {
-        return Ok(false);
-    }
-    task.blocks.retain(|id| id != missing);
-    let entry = change.note(Kind::TaskUnlinked, missing);
-    let blocker = blocking.as_str();
-    entry.detail.insert("blocked_by".to_owned(), blocker.into());
-    change.commit()?;
-    Ok(true)
+    list.home.in_order(|| {
+        let mut change = list.change(actor)?;
+        match change.task(missing) {
+            Err(Error::NotFound { .. }) => {}
+            Ok(_) => return Ok(false),
+            Err(error) => return Err(error),
+        }
+        let task = change.task(blocking)?;
+        if !task.blocks.contains(missing) {
+            return Ok(false);
+        }
+        task.blocks.retain(|id| id != missing);
+        let entry = change.note(Kind::TaskUnlinked, missing);
+        let blocker = blocking.as_str();
+        entry.detail.insert("blocked_by".to_owned(), blocker.into());
+        change.commit()?;
+        Ok(true)
+    })
 }
 
 /// The task that somebody waits for and is not to wait for any more. One that does not exist any more can
@@ -98,27 +104,29 @@ pub fn blocker(list: &List<'_>, given: &str) -> Result<TaskId> {
 
 /// Makes `id` not wait for `blocker` any more. Doing it again changes nothing.
 pub fn unlink(list: &List<'_>, actor: &WorkerId, id: &TaskId, blocker: &TaskId) -> Result<Task> {
-    let mut change = list.change(actor)?;
-    let task = change.task(id)?;
-    let was_linked = task.blocked_by.contains(blocker);
-    task.blocked_by.retain(|other| other != blocker);
-    // An unknown blocker has no file to keep mirrored.
-    let was_mirrored = match change.task(blocker) {
-        Ok(blocker) => {
-            let before = blocker.blocks.len();
-            blocker.blocks.retain(|other| other != id);
-            blocker.blocks.len() != before
+    list.home.in_order(|| {
+        let mut change = list.change(actor)?;
+        let task = change.task(id)?;
+        let was_linked = task.blocked_by.contains(blocker);
+        task.blocked_by.retain(|other| other != blocker);
+        // An unknown blocker has no file to keep mirrored.
+        let was_mirrored = match change.task(blocker) {
+            Ok(blocker) => {
+                let before = blocker.blocks.len();
+                blocker.blocks.retain(|other| other != id);
+                blocker.blocks.len() != before
+            }
+            Err(Error::NotFound { .. }) => false,
+            Err(error) => return Err(error),
+        };
+        if was_linked || was_mirrored {
+            let entry = change.note(Kind::TaskUnlinked, id);
+            entry
+                .detail
+                .insert("blocked_by".to_owned(), blocker.as_str().into());
         }
-        Err(Error::NotFound { .. }) => false,
-        Err(error) => return Err(error),
-    };
-    if was_linked || was_mirrored {
-        let entry = change.note(Kind::TaskUnlinked, id);
-        entry
-            .detail
-            .insert("blocked_by".to_owned(), blocker.as_str().into());
-    }
-    finish(change, id)
+        finish(change, id)
+    })
 }
 
 /// The blockers of a task that only their own files name: a crash or a foreign writer may leave

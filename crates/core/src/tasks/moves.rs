@@ -49,51 +49,55 @@ pub fn act_all(
     which: impl Into<TaskSelector>,
     event: Move,
 ) -> Result<Moved> {
-    let mut change = list.change(&act.actor)?;
-    let ids = which.into().ids(&change)?;
-    let act = Act {
-        at: change.at(),
-        ..act.clone()
-    };
-    let (mut next, mut last) = (Vec::new(), Vec::new());
-    let mut seen = None;
-    for id in &ids {
-        let task = change.task(id)?.clone();
-        match transition(&task, &act, asked(list, &task, &event, &ids, &mut seen)?) {
-            Ok(after) => {
-                let again = task.recurrence.is_some() && after.state == State::Completed;
-                *change.task(id)? = after;
-                change.note(event.kind(), id);
-                if again {
-                    match come_again(&mut change, id, &act.actor)? {
-                        Some(new) => next.push(new),
-                        None => last.push(id.clone()),
+    let which = which.into();
+    list.home.in_order(|| {
+        let mut change = list.change(&act.actor)?;
+        let ids = which.clone().ids(&change)?;
+        let act = Act {
+            at: change.at(),
+            ..act.clone()
+        };
+        let (mut next, mut last) = (Vec::new(), Vec::new());
+        let mut seen = None;
+        for id in &ids {
+            let task = change.task(id)?.clone();
+            match transition(&task, &act, asked(list, &task, &event, &ids, &mut seen)?) {
+                Ok(after) => {
+                    let again = task.recurrence.is_some() && after.state == State::Completed;
+                    *change.task(id)? = after;
+                    change.note(event.kind(), id);
+                    if again {
+                        match come_again(&mut change, id, &act.actor)? {
+                            Some(new) => next.push(new),
+                            None => last.push(id.clone()),
+                        }
                     }
                 }
+                Err(refusal) if ids.len() == 1 => {
+                    let refusal = knowing(list, refusal)?;
+                    let late =
+                        late_result(&event, &act).filter(|late| is_late(&refusal, &late.text));
+                    return Err(match late {
+                        None => refusal.into(),
+                        Some(late) => keep_late(change, id, late, refusal)?,
+                    });
+                }
+                Err(refusal) => return Err(knowing(list, refusal)?.into()),
             }
-            Err(refusal) if ids.len() == 1 => {
-                let refusal = knowing(list, refusal)?;
-                let late = late_result(&event, &act).filter(|late| is_late(&refusal, &late.text));
-                return Err(match late {
-                    None => refusal.into(),
-                    Some(late) => keep_late(change, id, late, refusal)?,
-                });
+        }
+        let done = finish_all(change, &[&ids[..], &next].concat());
+        let mut tasks = match (done, list.table(), &ids[..], late_result(&event, &act)) {
+            (Err(Error::Coordination(refusal)), Some(table), [id], Some(late)) => {
+                let (directory, by) = (&table.directory, &act.actor);
+                return Err(coordination::keep_late(
+                    directory, by, id, &late.text, refusal,
+                )?);
             }
-            Err(refusal) => return Err(knowing(list, refusal)?.into()),
-        }
-    }
-    let done = finish_all(change, &[&ids[..], &next].concat());
-    let mut tasks = match (done, list.table(), &ids[..], late_result(&event, &act)) {
-        (Err(Error::Coordination(refusal)), Some(table), [id], Some(late)) => {
-            let (directory, by) = (&table.directory, &act.actor);
-            return Err(coordination::keep_late(
-                directory, by, id, &late.text, refusal,
-            )?);
-        }
-        (done, ..) => done?,
-    };
-    let next = tasks.split_off(ids.len());
-    Ok(Moved { tasks, next, last })
+            (done, ..) => done?,
+        };
+        let next = tasks.split_off(ids.len());
+        Ok(Moved { tasks, next, last })
+    })
 }
 
 /// What [`act_all`] would say of each of these tasks now.

@@ -30,11 +30,13 @@ pub fn remove(list: &List<'_>, actor: &WorkerId, id: &TaskId) -> Result<Task> {
 
 /// Removes a task and all that is part of it, the parts first; none of them where one is held.
 pub(crate) fn remove_whole(list: &List<'_>, actor: &WorkerId, id: &TaskId) -> Result<Vec<Task>> {
-    let mut change = list.change(actor)?;
-    let ids = whole(&change.load()?.outlines, id);
-    let removed = remove_in(&mut change, actor, &ids)?;
-    change.commit()?;
-    Ok(removed)
+    list.home.in_order(|| {
+        let mut change = list.change(actor)?;
+        let ids = whole(&change.load()?.outlines, id);
+        let removed = remove_in(&mut change, actor, &ids)?;
+        change.commit()?;
+        Ok(removed)
+    })
 }
 
 /// Whether a task and all that is part of it could be removed now: the answer of [`remove_whole`]
@@ -67,11 +69,14 @@ pub fn remove_all(
     actor: &WorkerId,
     which: impl Into<TaskSelector>,
 ) -> Result<Vec<Task>> {
-    let mut change = list.change(actor)?;
-    let ids = which.into().ids(&change)?;
-    let removed = remove_in(&mut change, actor, &ids)?;
-    change.commit()?;
-    Ok(removed)
+    let which = which.into();
+    list.home.in_order(|| {
+        let mut change = list.change(actor)?;
+        let ids = which.clone().ids(&change)?;
+        let removed = remove_in(&mut change, actor, &ids)?;
+        change.commit()?;
+        Ok(removed)
+    })
 }
 
 /// Whether these tasks could be removed now: the answer of [`remove_all`] without its effect.

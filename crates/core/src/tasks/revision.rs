@@ -37,53 +37,55 @@ pub fn revise(
     id: &TaskId,
     course: &dyn Fn(&Task) -> Revision,
 ) -> Result<Moved> {
-    let change = list.change(&terms.actor)?;
-    let ((next, last), mut written) = change.commit_with(|change, token| {
-        let before = change.task(id)?.clone();
-        let Revision { fields, moves } = course(&before);
-        fields.check()?;
-        let at = change.at();
-        let task = change.task(id)?;
-        fields.apply(task);
-        let is_edited = *task != before;
-        if is_edited {
-            renew_own(task, &terms.actor, at);
-        }
-        // A move's line tells of the fields that changed with it.
-        if is_edited && moves.is_empty() {
-            change.note(Kind::TaskEdited, id);
-        }
-        let act = Act {
-            actor: terms.actor.clone(),
-            token: None,
-            at,
-        };
-        let (mut next, mut last, mut seen) = (None, Vec::new(), None);
-        for event in moves {
-            let task = change.task(id)?.clone();
-            if event == Move::Start {
-                let others = named_by_others(&change.load()?.outlines, id);
-                claims::start_in(change, terms, &act, id, (token, &others))?;
-                continue;
+    list.home.in_order(|| {
+        let change = list.change(&terms.actor)?;
+        let ((next, last), mut written) = change.commit_with(|change, token| {
+            let before = change.task(id)?.clone();
+            let Revision { fields, moves } = course(&before);
+            fields.check()?;
+            let at = change.at();
+            let task = change.task(id)?;
+            fields.apply(task);
+            let is_edited = *task != before;
+            if is_edited {
+                renew_own(task, &terms.actor, at);
             }
-            let ids = std::slice::from_ref(id);
-            let after = transition(&task, &act, asked(list, &task, &event, ids, &mut seen)?)?;
-            let again = task.recurrence.is_some() && after.state == State::Completed;
-            let (from, to) = (task.state.name(), after.state.name());
-            *change.task(id)? = after;
-            let entry = change.note(event.kind(), id);
-            (entry.from, entry.to) = (Some(from), Some(to));
-            if again {
-                next = come_again(change, id, &terms.actor)?;
-                last.extend(next.is_none().then(|| id.clone()));
+            // A move's line tells of the fields that changed with it.
+            if is_edited && moves.is_empty() {
+                change.note(Kind::TaskEdited, id);
             }
-        }
-        Ok((next, last))
-    })?;
-    let mut take = |id: &TaskId| written.remove(id);
-    Ok(Moved {
-        tasks: take(id).into_iter().collect(),
-        next: next.as_ref().and_then(take).into_iter().collect(),
-        last,
+            let act = Act {
+                actor: terms.actor.clone(),
+                token: None,
+                at,
+            };
+            let (mut next, mut last, mut seen) = (None, Vec::new(), None);
+            for event in moves {
+                let task = change.task(id)?.clone();
+                if event == Move::Start {
+                    let others = named_by_others(&change.load()?.outlines, id);
+                    claims::start_in(change, terms, &act, id, (token, &others))?;
+                    continue;
+                }
+                let ids = std::slice::from_ref(id);
+                let after = transition(&task, &act, asked(list, &task, &event, ids, &mut seen)?)?;
+                let again = task.recurrence.is_some() && after.state == State::Completed;
+                let (from, to) = (task.state.name(), after.state.name());
+                *change.task(id)? = after;
+                let entry = change.note(event.kind(), id);
+                (entry.from, entry.to) = (Some(from), Some(to));
+                if again {
+                    next = come_again(change, id, &terms.actor)?;
+                    last.extend(next.is_none().then(|| id.clone()));
+                }
+            }
+            Ok((next, last))
+        })?;
+        let mut take = |id: &TaskId| written.remove(id);
+        Ok(Moved {
+            tasks: take(id).into_iter().collect(),
+            next: next.as_ref().and_then(take).into_iter().collect(),
+            last,
+        })
     })
 }

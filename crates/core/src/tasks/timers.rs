@@ -22,40 +22,44 @@ pub struct Started {
 
 /// Starts `actor`'s timer on a task, and stops the one that runs.
 pub fn start_timer(list: &List<'_>, actor: &WorkerId, id: &TaskId) -> Result<Started> {
-    let mut change = list.change(actor)?;
-    let at = change.at();
-    let started = task::start_timer(change.task(id)?, actor, at)?;
-    let running = running(&change.load()?.outlines, actor);
-    for other in &running {
-        let task = change.task(other)?;
-        *task = task::stop_timer(task, actor, at)?;
-        change.note(Kind::TimerStopped, other);
-    }
-    *change.task(id)? = started;
-    change.note(Kind::TimerStarted, id);
-    let mut written = change.commit()?;
-    let task = only(written.remove(id).into_iter().collect(), id)?;
-    let stopped = running.iter().filter_map(|other| written.remove(other));
-    Ok(Started {
-        task,
-        stopped: stopped.collect(),
+    list.home.in_order(|| {
+        let mut change = list.change(actor)?;
+        let at = change.at();
+        let started = task::start_timer(change.task(id)?, actor, at)?;
+        let running = running(&change.load()?.outlines, actor);
+        for other in &running {
+            let task = change.task(other)?;
+            *task = task::stop_timer(task, actor, at)?;
+            change.note(Kind::TimerStopped, other);
+        }
+        *change.task(id)? = started;
+        change.note(Kind::TimerStarted, id);
+        let mut written = change.commit()?;
+        let task = only(written.remove(id).into_iter().collect(), id)?;
+        let stopped = running.iter().filter_map(|other| written.remove(other));
+        Ok(Started {
+            task,
+            stopped: stopped.collect(),
+        })
     })
 }
 
 /// Stops `actor`'s timer: that of this task, or whichever runs.
 pub fn stop_timer(list: &List<'_>, actor: &WorkerId, id: Option<&TaskId>) -> Result<Vec<Task>> {
-    let mut change = list.change(actor)?;
-    let at = change.at();
-    let ids = match id {
-        Some(id) => vec![id.clone()],
-        None => running(&change.load()?.outlines, actor),
-    };
-    for id in &ids {
-        let task = change.task(id)?;
-        *task = task::stop_timer(task, actor, at)?;
-        change.note(Kind::TimerStopped, id);
-    }
-    super::finish_all(change, &ids)
+    list.home.in_order(|| {
+        let mut change = list.change(actor)?;
+        let at = change.at();
+        let ids = match id {
+            Some(id) => vec![id.clone()],
+            None => running(&change.load()?.outlines, actor),
+        };
+        for id in &ids {
+            let task = change.task(id)?;
+            *task = task::stop_timer(task, actor, at)?;
+            change.note(Kind::TimerStopped, id);
+        }
+        super::finish_all(change, &ids)
+    })
 }
 
 fn running(outlines: &[Outline], actor: &WorkerId) -> Vec<TaskId> {

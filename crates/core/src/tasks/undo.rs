@@ -45,53 +45,55 @@ pub enum UndoMode {
 
 /// Takes back the last change of the list that `actor` made and that is not taken back yet.
 pub fn undo(list: &List<'_>, actor: &WorkerId, mode: UndoMode) -> Result<Undone> {
-    let mut change = list.change(actor)?;
-    let history = History::of(list.home, &list.repository()?);
-    // What a crash kept from appearing is nothing to take back, and taken back by nothing.
-    history.void_unapplied(actor, change.at())?;
-    let lines = history.since(0)?;
-    let story = Story::of(&lines, list);
-    let Some(last) = story.last_of(actor) else {
-        return Err(Error::NothingToUndo {
-            actor: actor.clone(),
-            list: list.id().clone(),
-        });
-    };
-    let mine = story.lines_of(last);
-    // A directory's own verbs tell what a task became, and not what its row was.
-    let is_told = |line: &&Line| {
-        ["changes", FINGERPRINT]
-            .iter()
-            .any(|it| line.entry.detail.contains_key(*it))
-    };
-    if !mine.iter().any(is_told) {
-        list.must_be_files(NO_UNDO)?;
-    }
-    refuse_if_relocated(&mine)?;
-    story.refuse_if_built_on(&mine)?;
+    list.home.in_order(|| {
+        let mut change = list.change(actor)?;
+        let history = History::of(list.home, &list.repository()?);
+        // What a crash kept from appearing is nothing to take back, and taken back by nothing.
+        history.void_unapplied(actor, change.at())?;
+        let lines = history.since(0)?;
+        let story = Story::of(&lines, list);
+        let Some(last) = story.last_of(actor) else {
+            return Err(Error::NothingToUndo {
+                actor: actor.clone(),
+                list: list.id().clone(),
+            });
+        };
+        let mine = story.lines_of(last);
+        // A directory's own verbs tell what a task became, and not what its row was.
+        let is_told = |line: &&Line| {
+            ["changes", FINGERPRINT]
+                .iter()
+                .any(|it| line.entry.detail.contains_key(*it))
+        };
+        if !mine.iter().any(is_told) {
+            list.must_be_files(NO_UNDO)?;
+        }
+        refuse_if_relocated(&mine)?;
+        story.refuse_if_built_on(&mine)?;
 
-    let mut touched = BTreeSet::new();
-    let mut added = Vec::new();
-    for line in mine.iter().rev() {
-        let is_open = |id: &TaskId| !story.undone.contains(&(last, id.clone()));
-        take_back(&mut change, line, &is_open, &mut touched, &mut added)?;
-    }
-    let removed = remove_in(&mut change, actor, &added)?;
-    change.mark(last, touched.iter());
-    let was = mine
-        .iter()
-        .map(|line| (line.entry.kind.clone(), line.entry.task.clone()));
-    let was = was.collect();
-    let mut written = match mode {
-        UndoMode::DryRun => change.rehearse()?,
-        UndoMode::Undo => change.commit()?,
-    };
-    let tasks = touched.iter().filter_map(|id| written.remove(id)).collect();
-    Ok(Undone {
-        n: last,
-        was,
-        tasks,
-        removed,
+        let mut touched = BTreeSet::new();
+        let mut added = Vec::new();
+        for line in mine.iter().rev() {
+            let is_open = |id: &TaskId| !story.undone.contains(&(last, id.clone()));
+            take_back(&mut change, line, &is_open, &mut touched, &mut added)?;
+        }
+        let removed = remove_in(&mut change, actor, &added)?;
+        change.mark(last, touched.iter());
+        let was = mine
+            .iter()
+            .map(|line| (line.entry.kind.clone(), line.entry.task.clone()));
+        let was = was.collect();
+        let mut written = match mode {
+            UndoMode::DryRun => change.rehearse()?,
+            UndoMode::Undo => change.commit()?,
+        };
+        let tasks = touched.iter().filter_map(|id| written.remove(id)).collect();
+        Ok(Undone {
+            n: last,
+            was,
+            tasks,
+            removed,
+        })
     })
 }
 

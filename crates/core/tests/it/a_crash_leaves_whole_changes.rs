@@ -26,6 +26,7 @@ use jiff::SignedDuration;
 
 use crate::{
     account,
+    machines::{self, Mode},
     world::{
         self, World, act, add, edges_of, finish, id, ids, power, subject, tasks_of, terms, worker,
     },
@@ -87,6 +88,13 @@ fn survives(about: u64, operation: Operation<'_>) {
 }
 
 fn survives_after(setup: fn() -> PowerFs, about: u64, operation: Operation<'_>) {
+    for mode in Mode::ALL {
+        survives_in(mode, setup, about, operation);
+    }
+}
+
+fn survives_in(mode: Mode, setup: fn() -> PowerFs, about: u64, operation: Operation<'_>) {
+    let setup = || machines::arranged(mode, setup);
     let fs = setup();
     let before = picture(&fs);
     run(&fs, operation).unwrap();
@@ -96,6 +104,7 @@ fn survives_after(setup: fn() -> PowerFs, about: u64, operation: Operation<'_>) 
     let check = |fs: &PowerFs, answer: &Result<()>| {
         go_on(fs, &before);
         let now = picture(fs);
+        machines::others_hold_the_same(fs);
         let voided = account::voided(&now.lines);
         let told = &after.lines[before.lines.len()..];
         // Each setup has another repository.

@@ -24,6 +24,7 @@ mod hostile_files_are_survived;
 mod index;
 mod lists_appear_in_a_mirror;
 mod lists_in_other_roots;
+mod machines;
 mod messages;
 mod operations_match_a_second_opinion;
 mod processes_race;

@@ -1,5 +1,5 @@
-//! What holds of a list, wherever its tasks are: in files of their own, or in the table of a
-//! coordination directory. One suite, run on both.
+//! What holds of a list, wherever its tasks are: in files of their own, in files that several machines
+//! share, or in the table of a coordination directory. One suite, run on all.
 
 use std::fs;
 
@@ -16,12 +16,18 @@ use flagpost_model::{
 use jiff::SignedDuration;
 use serde_json::json;
 
-use crate::world::{World, act, edges_of, finish, subject, tasks_of, terms, worker};
+use crate::{
+    machines,
+    world::{World, act, edges_of, finish, subject, tasks_of, terms, worker},
+};
 
 /// Runs a test on a list of each sort, in a world of its own.
-fn on_both(test: impl Fn(&World, &List<'_>)) {
+fn on_all(test: impl Fn(&World, &List<'_>)) {
     let world = World::real();
     test(&world, &world.list());
+    let (world, others_hold_the_same) = machines::of_two(World::real());
+    test(&world, &world.list());
+    others_hold_the_same();
     let world = World::real();
     test(&world, &table(&world));
 }
@@ -56,7 +62,7 @@ fn refusal<T: std::fmt::Debug>(answer: Result<T, Error>) -> Refusal {
 
 #[test]
 fn a_task_goes_its_way_and_every_step_is_told() {
-    on_both(|world, list| {
+    on_all(|world, list| {
         let id = add(list, "Write it", &[]);
         assert_eq!(state(list, &id), StateName::Pending);
         let claimed = claims::claim_next(list, &terms("W1")).unwrap();
@@ -94,7 +100,7 @@ fn a_task_goes_its_way_and_every_step_is_told() {
 
 #[test]
 fn a_task_has_one_holder_and_a_stale_token_changes_nothing() {
-    on_both(|_, list| {
+    on_all(|_, list| {
         let id = add(list, "Write it", &[]);
         let token = claim(list, "W1", &id);
         let again = |by| refusal(claims::claim(list, &terms(by), &id));
@@ -118,7 +124,7 @@ fn a_task_has_one_holder_and_a_stale_token_changes_nothing() {
 
 #[test]
 fn a_silent_holder_loses_its_task_and_one_that_speaks_keeps_it() {
-    on_both(|world, list| {
+    on_all(|world, list| {
         let id = add(list, "Write it", &[]);
         let first = claim(list, "W1", &id);
         for speak in [0, 1] {
@@ -158,7 +164,7 @@ fn a_silent_holder_loses_its_task_and_one_that_speaks_keeps_it() {
 
 #[test]
 fn every_field_is_there_again() {
-    on_both(|_, list| {
+    on_all(|_, list| {
         let (part, id) = (add(list, "The whole", &[]), add(list, "Write it", &[]));
         let fields = Fields {
             subject: Some("Write all of it".to_owned()),
@@ -257,7 +263,7 @@ fn every_field_is_there_again() {
 
 #[test]
 fn what_waits_is_not_given_out_and_nothing_waits_for_itself() {
-    on_both(|_, list| {
+    on_all(|_, list| {
         let first = add(list, "First", &[]);
         let second = add(list, "Second", &[&first]);
         let third = add(list, "Third", &[]);
@@ -297,7 +303,7 @@ fn what_waits_is_not_given_out_and_nothing_waits_for_itself() {
 
 #[test]
 fn a_task_is_given_back_given_up_dropped_and_taken_up_again() {
-    on_both(|_, list| {
+    on_all(|_, list| {
         let id = add(list, "Write it", &[]);
         let hold = || act("W1", Some(claim(list, "W1", &id)));
         let go = |act: &flagpost_model::task::Act, to| tasks::act(list, act, &id, to).unwrap();
@@ -338,7 +344,7 @@ fn a_task_is_given_back_given_up_dropped_and_taken_up_again() {
 
 #[test]
 fn several_change_together_or_not_at_all() {
-    on_both(|world, list| {
+    on_all(|world, list| {
         let ids = ["One", "Two", "Three"].map(|it| add(list, it, &[]));
         claim(list, "W1", &ids[1]);
         let before = (tasks_of(list), world.history().len());
@@ -358,7 +364,7 @@ fn several_change_together_or_not_at_all() {
 
 #[test]
 fn parts_come_before_the_whole_and_what_comes_again_is_added() {
-    on_both(|_, list| {
+    on_all(|_, list| {
         let whole = add(list, "The whole", &[]);
         let part = Fields {
             parent: Some(Some(whole.clone())),
@@ -391,7 +397,7 @@ fn parts_come_before_the_whole_and_what_comes_again_is_added() {
 
 #[test]
 fn the_last_change_is_taken_back_unless_somebody_built_on_it() {
-    on_both(|_, list| {
+    on_all(|_, list| {
         let id = add(list, "Write it", &[]);
         let before = list.task(&id).unwrap();
         tasks::edit(list, &worker("bob"), &id, &subject("Write it all")).unwrap();
@@ -411,7 +417,7 @@ fn the_last_change_is_taken_back_unless_somebody_built_on_it() {
 
 #[test]
 fn a_timer_runs_and_stops() {
-    on_both(|world, list| {
+    on_all(|world, list| {
         let (one, two) = (add(list, "One", &[]), add(list, "Two", &[]));
         tasks::start_timer(list, &worker("ann"), &one).unwrap();
         world.pass(SignedDuration::from_mins(5));
@@ -425,7 +431,7 @@ fn a_timer_runs_and_stops() {
 
 #[test]
 fn what_others_wrote_beside_it_stays() {
-    on_both(|_, list| {
+    on_all(|_, list| {
         let id = add(list, "Write it", &[]);
         let path = match list.dir().join("tasks.json") {
             table if table.exists() => table,
@@ -455,7 +461,7 @@ fn what_others_wrote_beside_it_stays() {
 
 #[test]
 fn one_that_is_none_hides_no_neighbour_and_is_not_written_over() {
-    on_both(|_, list| {
+    on_all(|_, list| {
         let id = add(list, "Write it", &[]);
         let (path, broken) = match list.dir().join("tasks.json") {
             table if table.exists() => {

@@ -23,6 +23,8 @@ use flagpost_testkit::{power::PowerFs, scratch::scratch};
 use jiff::{SignedDuration, Timestamp};
 use tempfile::TempDir;
 
+use crate::machines;
+
 /// A home with one registered repository and its list.
 #[derive(Debug)]
 pub struct World {
@@ -68,7 +70,10 @@ impl World {
 
     /// On a simulated disk with the directories `/home` and `/repo`.
     pub fn simulated(fs: &PowerFs) -> Self {
-        Self::at(Arc::new(fs.clone()), Path::new("/"), start())
+        machines::catch_up(fs);
+        let world = Self::at(Arc::new(fs.clone()), Path::new("/"), start());
+        let home = machines::on(fs, world.home.clone());
+        Self { home, ..world }
     }
 
     fn at(fs: Arc<dyn Fs>, root: &Path, now: Timestamp) -> Self {
@@ -142,7 +147,8 @@ pub fn start() -> Timestamp {
 
 /// The home of [`World::simulated`] without a look at the disk.
 pub fn simulated_home(fs: &PowerFs) -> Home {
-    Home::new("/home".into(), Arc::new(fs.clone()), Arc::new(start()))
+    let home = Home::new("/home".into(), Arc::new(fs.clone()), Arc::new(start()));
+    machines::on(fs, home)
 }
 
 /// A simulated disk on which a [`World`] finds its directories.

@@ -104,18 +104,20 @@ fn role(own: Option<&Mail<'_>>) -> Role {
 
 /// The recipient has a message; it is not offered again.
 pub fn ack(party: &Party<'_>, place: &MessageAddress) -> Result<Acked> {
-    let message = scan::at(party.fleet, place)?;
-    may_ack(&message, party.name())?;
-    let mail = party.fleet.mail(&place.worker)?;
-    let (name, by) = (party.name(), party.speaker.by.as_ref());
-    let already = match place.direction {
-        Direction::Inbox => deliver::acknowledge(&mail, name, by, place.seq)?,
-        Direction::Outbox => {
-            deliver::answered(&mail, name, &message)?;
-            reports::acknowledge(&mail, name, by, place.seq)?.read
-        }
-    };
-    Ok(Acked { message, already })
+    party.fleet.home.in_order(|| {
+        let message = scan::at(party.fleet, place)?;
+        may_ack(&message, party.name())?;
+        let mail = party.fleet.mail(&place.worker)?;
+        let (name, by) = (party.name(), party.speaker.by.as_ref());
+        let already = match place.direction {
+            Direction::Inbox => deliver::acknowledge(&mail, name, by, place.seq)?,
+            Direction::Outbox => {
+                deliver::answered(&mail, name, &message)?;
+                reports::acknowledge(&mail, name, by, place.seq)?.read
+            }
+        };
+        Ok(Acked { message, already })
+    })
 }
 
 /// The line of the history about a message that has a subject; the relay's own lines tell of the

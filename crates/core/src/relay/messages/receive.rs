@@ -69,16 +69,18 @@ impl Ask {
 
 /// The next message; `None` where there is none.
 pub fn receive(party: &Party<'_>, ask: &Ask) -> Result<Option<Received>> {
-    if !ask.lease.is_positive() {
-        return Err(Error::Invalid {
-            what: "lease".to_owned(),
-            reason: "it must be a time, as in 30s or 15m".to_owned(),
-        });
-    }
-    match party.own()? {
-        Some(mail) => from_inbox(party, &mail, ask),
-        None => from_outboxes(party, ask),
-    }
+    party.fleet.home.in_order(|| {
+        if !ask.lease.is_positive() {
+            return Err(Error::Invalid {
+                what: "lease".to_owned(),
+                reason: "it must be a time, as in 30s or 15m".to_owned(),
+            });
+        }
+        match party.own()? {
+            Some(mail) => from_inbox(party, &mail, ask),
+            None => from_outboxes(party, ask),
+        }
+    })
 }
 
 /// Whether there is one. Takes no lock and gives nothing out.

@@ -11,20 +11,22 @@ use crate::{error::Result, history::Kind};
 
 /// Takes a message to a worker back; whether it was not before.
 pub fn withdraw(party: &Party<'_>, place: &MessageAddress, because: &str) -> Result<bool> {
-    let message = scan::at(party.fleet, place)?;
-    let mail = party.fleet.mail(&place.worker)?;
-    let locked = mail.lock(Direction::Inbox)?;
-    let slots = mail.slots(Direction::Inbox)?;
-    let slot = slots
-        .get(&place.seq)
-        .filter(|it| it.has(EnvelopePart::Body));
-    let slot = slot.ok_or_else(|| mail.not_found("brief", place.seq))?;
-    if slot.has(EnvelopePart::Withdrawn) {
-        return Ok(false);
-    }
-    let by = party.speaker.by.as_ref().map(WorkerId::as_str);
-    let entry = line(Kind::MessageWithdrawn, &message, by).detail("because", because);
-    let flag = locked.path(&layout::withdrawn(place.seq));
-    locked.commit_flag(party.name(), vec![entry], flag)?;
-    Ok(true)
+    party.fleet.home.in_order(|| {
+        let message = scan::at(party.fleet, place)?;
+        let mail = party.fleet.mail(&place.worker)?;
+        let locked = mail.lock(Direction::Inbox)?;
+        let slots = mail.slots(Direction::Inbox)?;
+        let slot = slots
+            .get(&place.seq)
+            .filter(|it| it.has(EnvelopePart::Body));
+        let slot = slot.ok_or_else(|| mail.not_found("brief", place.seq))?;
+        if slot.has(EnvelopePart::Withdrawn) {
+            return Ok(false);
+        }
+        let by = party.speaker.by.as_ref().map(WorkerId::as_str);
+        let entry = line(Kind::MessageWithdrawn, &message, by).detail("because", because);
+        let flag = locked.path(&layout::withdrawn(place.seq));
+        locked.commit_flag(party.name(), vec![entry], flag)?;
+        Ok(true)
+    })
 }

@@ -36,18 +36,20 @@ pub struct Issued {
 
 /// Gives a worker of the fleet a token.
 pub fn issue(mail: &Mail<'_>, actor: &WorkerId) -> Result<Issued> {
-    let locked = mail.lock(Direction::Inbox)?;
-    super::must_belong(mail)?;
-    let file = mail.file()?;
-    let parts = [mail.worker.as_str(), mail.repo.as_str(), &random()];
-    let token = parts.join(&BETWEEN.to_string());
-    let hash = Hash::of(token.as_bytes());
-    let mut worker = file.content.clone();
-    let replaced = worker.token.replace(hash.clone()).is_some();
-    let entry = mail.entry(Kind::TokenIssued, None);
-    let entry = entry.detail(HASH, hash.as_str());
-    locked.store(actor, entry, Some(&file), &worker)?;
-    Ok(Issued { token, replaced })
+    mail.home.in_order(|| {
+        let locked = mail.lock(Direction::Inbox)?;
+        super::must_belong(mail)?;
+        let file = mail.file()?;
+        let parts = [mail.worker.as_str(), mail.repo.as_str(), &random()];
+        let token = parts.join(&BETWEEN.to_string());
+        let hash = Hash::of(token.as_bytes());
+        let mut worker = file.content.clone();
+        let replaced = worker.token.replace(hash.clone()).is_some();
+        let entry = mail.entry(Kind::TokenIssued, None);
+        let entry = entry.detail(HASH, hash.as_str());
+        locked.store(actor, entry, Some(&file), &worker)?;
+        Ok(Issued { token, replaced })
+    })
 }
 
 /// The worker that this is the token of, and its repository.

@@ -29,6 +29,7 @@ use flagpost_testkit::power::{PowerFs, every_crash, every_fault};
 use super::{draft, mail, proposal, propose, ratify, register, report, seq};
 use crate::{
     account,
+    machines::{self, Mode},
     world::{World, power, simulated_home, worker},
 };
 
@@ -152,17 +153,21 @@ fn is_archived(fs: &PowerFs, seq: Seq) -> bool {
 
 /// The operation against every crash and every fault; `done` sees that it is done.
 fn survives(operation: Operation<'_>, done: &dyn Fn(&Mail<'_>) -> bool) {
-    let run = |fs: &PowerFs| carry_out(fs, operation);
-    let look = |fs: &PowerFs, answer: &Result<()>| {
-        let world = World::simulated(fs);
-        assert!(
-            answer.is_err() || done(&mail(&world, "W1")),
-            "acknowledged and lost"
-        );
-        check(fs);
-    };
-    every_crash(setup, run, look);
-    every_fault(setup, run, look);
+    for mode in Mode::ALL {
+        let setup = || machines::arranged(mode, setup);
+        let run = |fs: &PowerFs| carry_out(fs, operation);
+        let look = |fs: &PowerFs, answer: &Result<()>| {
+            let world = World::simulated(fs);
+            assert!(
+                answer.is_err() || done(&mail(&world, "W1")),
+                "acknowledged and lost"
+            );
+            check(fs);
+            machines::others_hold_the_same(fs);
+        };
+        every_crash(setup, run, look);
+        every_fault(setup, run, look);
+    }
 }
 
 /// The operation by itself: opening a world takes steps of its own.

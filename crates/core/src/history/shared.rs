@@ -1,0 +1,230 @@
+//! The end of a shared repository's history.
+//!
+//! Owns `.settled` beside the history: the number of the last line whose change has appeared on this
+//! machine. It is written when that is so, and not synced: after a power cut it may be behind, and the last
+//! change is finished again, which changes nothing that is as it should be. Invariant: only the last change
+//! can be unfinished, since nobody goes on before it is.
+
+use flagpost_disk::{
+    self as disk,
+    fsx::{self, Durability, Lock, Rank},
+};
+use flagpost_model::WorkerId;
+use jiff::Timestamp;
+
+use super::{History, LONGEST_TAIL, Line, TAIL, chain};
+use crate::{error::Result, order::OrderRefusal};
+
+/// The name of the number's file.
+const SETTLED: &str = ".settled";
+
+/// How a history goes on after a line.
+#[derive(Debug)]
+pub(crate) struct SharedEnd {
+    /// The number of its last whole line.
+    pub(crate) last: u64,
+    /// The number of the last line whose change has appeared, as far as that is known.
+    pub(crate) settled: u64,
+    /// The hash of the line that was asked about; none where there is none.
+    pub(crate) before: Option<String>,
+    /// What follows that line. A crash may have cut it off, or left in it what nobody wrote.
+    pub(crate) after: Vec<u8>,
+    /// Where that begins in the file.
+    pub(crate) at: u64,
+}
+
+/// A history, locked to go on as others say.
+#[derive(Debug)]
+pub(crate) struct Follower<'h> {
+    history: &'h History<'h>,
+    _lock: Lock,
+}
+
+impl History<'_> {
+    /// Takes the history's lock, to carry out what others did.
+    pub(crate) fn follower(&self, at: Timestamp) -> Result<Follower<'_>> {
+        let fs = self.home.fs();
+        self.home.make_dirs(&self.home.repository_dir(&self.repo))?;
+        let lock = fsx::lock(fs, &self.lock_path(), Rank::History, fsx::DEFAULT_WAIT, at)?;
+        Ok(Follower {
+            history: self,
+            _lock: lock,
+        })
+    }
+
+    /// Refuses to mend here alone what every machine has: another one has it whole.
+    pub(super) fn must_be_own(&self) -> Result<()> {
+        match self.home.order_of(&self.repo) {
+            None => Ok(()),
+            Some(_) => Err(OrderRefusal::Frozen {
+                repo: self.repo.clone(),
+                reason: "its history here is damaged, and other machines have it whole".to_owned(),
+            }
+            .into()),
+        }
+    }
+
+    /// Says that all that is here has appeared: whoever begins to share it takes back what has not.
+    pub(crate) fn settle_all(&self, actor: &WorkerId, at: Timestamp) -> Result<u64> {
+        self.void_unapplied(actor, at)?;
+        let last = self.last()?;
+        self.settle(last);
+        Ok(last)
+    }
+
+    /// The number of the first line of the last change; 1 where there is none.
+    pub(crate) fn first_of_last(&self) -> Result<u64> {
+        Ok(self.end(TAIL)?.lines.first().map_or(1, |line| line.n))
+    }
+
+    /// The number of the last line whose change has appeared on this machine; 0 where that is not known.
+    pub(super) fn settled(&self) -> u64 {
+        let bytes = self.home.fs().read_part(&self.settled_path(), 0, 32);
+        let text = bytes.ok().and_then(|bytes| String::from_utf8(bytes).ok());
+        text.and_then(|text| text.strip_suffix('\n')?.parse().ok())
+            .unwrap_or_default()
+    }
+
+    /// Says that the change of line `n` has appeared on this machine. Where that cannot be written, the
+    /// change is finished once more.
+    pub(super) fn settle(&self, n: u64) {
+        let text = format!("{n}\n");
+        let _: std::io::Result<()> = self
+            .home
+            .fs()
+            .overwrite(&self.settled_path(), text.as_bytes());
+    }
+
+    fn settled_path(&self) -> std::path::PathBuf {
+        self.path.with_file_name(SETTLED)
+    }
+}
+
+impl Follower<'_> {
+    /// How the history goes on after the line before number `first`.
+    pub(crate) fn end(&self, first: u64) -> Result<SharedEnd> {
+        let history = self.history;
+        let last = history.last()?;
+        let len = fsx::stat(history.home.fs(), &history.path)?.map_or(0, |stat| stat.len);
+        let mut size = TAIL;
+        loop {
+            let offset = len.saturating_sub(size);
+            let bytes = match len {
+                0 => Vec::new(),
+                _ => history
+                    .home
+                    .fs()
+                    .read(&history.path, offset, u64::MAX)
+                    .map_err(disk::Error::io("read", &history.path))?,
+            };
+            let begin = before(&bytes, first);
+            if begin.is_some() || offset == 0 || size >= LONGEST_TAIL {
+                let (before, at) = begin.unwrap_or_default();
+                return Ok(SharedEnd {
+                    last,
+                    settled: history.settled(),
+                    before,
+                    after: bytes[at..].to_owned(),
+                    at: offset + at as u64,
+                });
+            }
+            size = size.saturating_mul(8);
+        }
+    }
+
+    /// Makes these lines follow there, as far as they do not yet; durable on return.
+    pub(crate) fn complete(&self, end: &SharedEnd, lines: &str) -> Result<()> {
+        let (fs, path) = (self.history.home.fs(), &self.history.path);
+        if end.after.is_empty() {
+            return Ok(fsx::append(fs, path, lines.as_bytes(), Durability::Synced)?);
+        }
+        let there = end.shared_with(lines);
+        let rest = lines.as_bytes().get(there..).unwrap_or_default();
+        // What lies behind whole lines belongs to the next change.
+        let len = match rest.is_empty() {
+            true => end.at + end.after.len() as u64,
+            false => end.at + there as u64,
+        };
+        Ok(fsx::complete(fs, path, len, rest)?)
+    }
+
+    /// Says that all that is here has appeared, where it ends with line `n` or before.
+    pub(crate) fn caught_up(&self, n: u64) -> Result<()> {
+        let last = self.history.last()?;
+        if last <= n && self.history.settled() < last {
+            self.history.settle(last);
+        }
+        Ok(())
+    }
+
+    /// Says that the change of line `n` has appeared.
+    pub(crate) fn settle(&self, n: u64) {
+        self.history.settle(n);
+    }
+}
+
+impl SharedEnd {
+    /// How many bytes of these lines are there.
+    fn shared_with(&self, lines: &str) -> usize {
+        let pairs = self.after.iter().zip(lines.as_bytes());
+        pairs.take_while(|(a, b)| a == b).count()
+    }
+
+    /// Whether these lines can stand there: what is there is a part of them, or no line at all.
+    pub(crate) fn admits(&self, lines: &str) -> bool {
+        let there = self.shared_with(lines);
+        if there == self.after.len() || there == lines.len() {
+            return true;
+        }
+        let same = self.after.get(..there).unwrap_or_default();
+        // Another line may begin as one of these does.
+        let begun = same.iter().rposition(|byte| *byte == b'\n');
+        let rest = self.after.get(begun.map_or(0, |at| at + 1)..);
+        let mut rest = rest.unwrap_or_default().split(|byte| *byte == b'\n');
+        !rest.any(|it| Line::parse(it).is_some())
+    }
+
+    /// Whether these lines are there.
+    pub(crate) fn has(&self, lines: &str) -> bool {
+        self.after.starts_with(lines.as_bytes())
+    }
+}
+
+/// The hash of the last whole line with a number below `first`, and where the next one begins.
+fn before(bytes: &[u8], first: u64) -> Option<(Option<String>, usize)> {
+    let mut end = bytes.iter().rposition(|byte| *byte == b'\n')?;
+    loop {
+        let begin = bytes[..end].iter().rposition(|byte| *byte == b'\n');
+        let line = &bytes[begin.map_or(0, |at| at + 1)..end];
+        if Line::parse(line).is_some_and(|line| line.n < first) {
+            return Some((Some(chain::print(line)), end + 1));
+        }
+        end = begin?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_follows_a_line_is_all_behind_it_whole_or_cut_off() {
+        let line = |n: u64| {
+            format!("{{\"n\":{n},\"at\":\"2026-05-13T14:25:00Z\",\"repo\":\"r\",\"kind\":\"x\"}}")
+        };
+        let text = format!("{}\n{}\n{}", line(1), line(2), &line(3)[..9]);
+        let after = |first| {
+            let (print, at) = before(text.as_bytes(), first)?;
+            Some((print?, &text[at..]))
+        };
+        let print = |n| chain::print(line(n).as_bytes());
+        assert_eq!(after(1), None);
+        assert_eq!(
+            after(2),
+            Some((print(1), &*format!("{}\n{}", line(2), &line(3)[..9])))
+        );
+        assert_eq!(after(3), Some((print(2), &line(3)[..9])));
+        assert_eq!(after(9), Some((print(2), &line(3)[..9])));
+        assert_eq!(before(b"", 1), None);
+    }
+}

@@ -1,0 +1,118 @@
+//! One order of changes for a repository that several machines share (`docs/machines.md`).
+//!
+//! Owns the seam: a change of a shared repository is put after the one before it by an [`Order`], before
+//! any file here tells of it, and each machine carries out what the order has ([`SharedChange::follow`]).
+//! Invariants: a number of the history is one change on every machine; what the order has taken has
+//! happened, and is never voided. A repository that is not shared knows nothing of all this.
+
+mod apply;
+mod shared_change;
+mod shared_dir;
+
+use std::fmt;
+
+use flagpost_model::{RepoId, WorkerId};
+
+pub use apply::Followed;
+pub use shared_change::{Origin, SharedChange};
+
+use crate::{
+    error::{Error, Result},
+    history::History,
+    home::Home,
+};
+
+/// So often an operation is begun again because another machine was first.
+const TRIES: usize = 8;
+
+/// Who says which change of a repository comes next.
+pub trait Order: fmt::Debug + Send + Sync {
+    /// Whether other machines follow this repository.
+    fn is_shared(&self, repo: &RepoId) -> bool;
+
+    /// Makes this the change that follows the one before its first number. On success it has happened,
+    /// whatever becomes of this machine.
+    fn publish(&self, change: &SharedChange) -> Result<(), OrderRefusal>;
+
+    /// Carries out on this machine what the order has of this repository, and what a crash left undone.
+    /// The caller holds no lock.
+    fn catch_up(&self, repo: &RepoId) -> Result<()>;
+}
+
+/// Why a change did not become the next one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OrderRefusal {
+    /// Another change has this place, or this machine has not carried out the last one. Nothing happened.
+    #[error("another machine was first in repository {repo}")]
+    Overtaken {
+        /// Which repository.
+        repo: RepoId,
+    },
+    /// Nobody could be asked. Nothing happened.
+    #[error("repository {repo} is shared, and its fleet cannot be reached: {reason}")]
+    Unreachable {
+        /// Which repository.
+        repo: RepoId,
+        /// What was tried.
+        reason: String,
+    },
+    /// It was asked for and not answered.
+    #[error("nobody knows yet whether this change of repository {repo} has happened")]
+    Unsettled {
+        /// Which repository.
+        repo: RepoId,
+    },
+    /// This machine may not make such a change. Nothing happened.
+    #[error("this machine may not do that in repository {repo}: {reason}")]
+    NotAllowed {
+        /// Which repository.
+        repo: RepoId,
+        /// What it may not.
+        reason: String,
+    },
+    /// What the order has does not fit what is here; until somebody looked, nothing is changed.
+    #[error("repository {repo} is not changed any more: {reason}")]
+    Frozen {
+        /// Which repository.
+        repo: RepoId,
+        /// What does not fit.
+        reason: String,
+    },
+}
+
+/// Begins to share a repository with what is here: the number of its last line. Its `home` is in no order
+/// yet.
+pub fn begin(home: &Home, repo: &RepoId, actor: &WorkerId) -> Result<u64> {
+    History::of(home, repo).settle_all(actor, home.now())
+}
+
+/// The number of the first line that a machine wants from the order: of its last change, which a crash may
+/// have cut short, or else of the first of all.
+pub fn first_wanted(home: &Home, repo: &RepoId) -> Result<u64> {
+    History::of(home, repo).first_of_last()
+}
+
+/// Says that all up to line `n` has been carried out here: the order has nothing else to say of it.
+pub fn caught_up(home: &Home, repo: &RepoId, n: u64) -> Result<()> {
+    History::of(home, repo).follower(home.now())?.caught_up(n)
+}
+
+impl Home {
+    /// Carries out an operation, and does so again where another machine was first.
+    pub fn in_order<T>(&self, mut operation: impl FnMut() -> Result<T>) -> Result<T> {
+        for _ in 0..TRIES {
+            match (operation(), self.order()) {
+                (Err(Error::Order(OrderRefusal::Overtaken { repo })), Some(order)) => {
+                    order.catch_up(&repo)?;
+                }
+                (done, _) => return done,
+            }
+        }
+        operation()
+    }
+
+    /// Who puts the changes of this repository in order; none where it is not shared.
+    pub(crate) fn order_of(&self, repo: &RepoId) -> Option<&dyn Order> {
+        self.order().filter(|order| order.is_shared(repo))
+    }
+}

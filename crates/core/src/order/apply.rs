@@ -1,0 +1,253 @@
+//! Carrying out here what the order of a shared repository has.
+//!
+//! Owns the follower's step: under the locks of what a change touches, its files are staged, its lines
+//! stand in the history, its names appear. Order of truth: the order, then the line, then the names. A
+//! change that a crash cut short is finished by the same step, as often as it takes; one that does not
+//! fit what is here changes nothing. What a foreign hand wrote meanwhile is copied aside.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+};
+
+use flagpost_disk::{
+    dialects::claude_tasks,
+    fsx::{self, Batch, Rank},
+};
+use flagpost_model::envelope::Hash;
+
+use super::{
+    OrderRefusal, Origin, SharedChange,
+    shared_change::{FileChange, FileFate},
+    shared_dir::SharedDir,
+};
+use crate::{
+    error::Result,
+    history::{History, SharedEnd},
+    home::Home,
+};
+
+/// What became of a change on this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Followed {
+    /// It was here already.
+    Known,
+    /// It is here now.
+    CarriedOut,
+}
+
+impl SharedChange {
+    /// Carries it out on this machine, where it is not known yet. The caller holds no lock.
+    pub fn follow(&self, home: &Home, by: Origin) -> Result<Followed> {
+        if self.needs() == Origin::Gate && by != Origin::Gate {
+            return Err(self.frozen("a machine that may not decide decided on a brief".to_owned()));
+        }
+        let repo = self.repo();
+        let mut locks: BTreeMap<Rank, BTreeSet<PathBuf>> = BTreeMap::new();
+        for dir in self.dirs() {
+            home.make_dirs(&dir.path(home, repo)?)?;
+            let (rank, path) = dir.lock(home, repo)?;
+            if let Some(parent) = path.parent() {
+                home.make_dirs(parent)?;
+            }
+            locks.entry(rank).or_default().insert(path);
+        }
+        let mut held = Vec::new();
+        for (rank, paths) in locks {
+            let wait = fsx::DEFAULT_WAIT;
+            held.extend(fsx::lock_all(home.fs(), &paths, rank, wait, home.now())?);
+        }
+        let history = History::of(home, repo);
+        let follower = history.follower(home.now())?;
+        let end = follower.end(self.first())?;
+        match self.step(&end) {
+            Step::Known => Ok(Followed::Known),
+            Step::CarryOut => {
+                let (batch, there) = self.batch(home)?;
+                let mut batch = batch.stage(home.fs())?;
+                batch.publish_first()?;
+                follower.complete(&end, self.lines())?;
+                batch.publish()?;
+                sync(home, &there)?;
+                follower.settle(self.last());
+                Ok(Followed::CarriedOut)
+            }
+            Step::Never(reason) => Err(self.frozen(reason)),
+        }
+    }
+
+    /// Finishes the change whose lines stand in the history, under the locks of whoever made it.
+    pub(crate) fn finish(&self, home: &Home) -> Result<()> {
+        let (batch, there) = self.batch(home)?;
+        batch.stage(home.fs())?.publish()?;
+        sync(home, &there)
+    }
+
+    fn frozen(&self, reason: String) -> crate::Error {
+        let repo = self.repo().clone();
+        OrderRefusal::Frozen { repo, reason }.into()
+    }
+
+    /// What is to be done, by how the history here goes on after the line before the first one.
+    fn step(&self, end: &SharedEnd) -> Step {
+        let first = self.first();
+        if self.last() < end.last {
+            return Step::Known;
+        }
+        if end.last + 1 < first {
+            let last = end.last;
+            return Step::Never(format!(
+                "line {last} is the last here, and the fleet goes on with line {first}"
+            ));
+        }
+        if self.prev() != end.before.as_deref() {
+            let n = first.saturating_sub(1);
+            return Step::Never(format!("line {n} is another one here than in the fleet"));
+        }
+        // What follows it was begun once this one was whole.
+        if end.has(self.lines()) && self.last() <= end.settled {
+            return Step::Known;
+        }
+        match end.admits(self.lines()) {
+            true => Step::CarryOut,
+            false => Step::Never(format!(
+                "line {first} is another one here than in the fleet"
+            )),
+        }
+    }
+
+    /// What is still to be done with the files, and where some are that are as they should be.
+    fn batch(&self, home: &Home) -> Result<(Batch, BTreeSet<PathBuf>)> {
+        let (fs, repo) = (home.fs(), self.repo());
+        let (mut batch, mut done) = (Batch::new(), BTreeSet::new());
+        for FileChange { file, fate } in &self.files {
+            let path = file.path(home, repo)?;
+            let there = fsx::read(fs, &path)?;
+            let todo = fate.todo(there.as_deref());
+            // Signs of life are each machine's own.
+            let is_worker = matches!(file.dir, SharedDir::Worker(_));
+            if let (Todo::Kept, Some(bytes)) = (todo, &there)
+                && !is_worker
+            {
+                let why = "it was changed by hand while another machine changed it";
+                fsx::store(fs, &path, bytes, why)?;
+            }
+            if todo == Todo::Nothing {
+                done.extend(path.parent().map(Path::to_owned));
+                continue;
+            }
+            match fate {
+                FileFate::Ahead { text, .. } => batch.put_first(path, text.clone().into_bytes()),
+                FileFate::Create { text } if there.is_none() => {
+                    batch.create(path, text.clone().into_bytes());
+                }
+                FileFate::Create { text } | FileFate::Replace { text, .. } => {
+                    batch.put(path, text.clone().into_bytes());
+                }
+                FileFate::Remove { .. } => {
+                    self.retire(home, &file.dir, &file.name)?;
+                    batch.remove(path);
+                }
+                FileFate::Flag => batch.flag(path),
+            }
+        }
+        Ok((batch, done))
+    }
+
+    /// Sees to it that the id of a removed task is given to no other one here.
+    fn retire(&self, home: &Home, dir: &SharedDir, name: &str) -> Result<()> {
+        let id = claude_tasks::id_of(name).and_then(|id| id.counted());
+        let (SharedDir::List(_), Some(id)) = (dir, id) else {
+            return Ok(());
+        };
+        let counter = dir.path(home, self.repo())?.join(claude_tasks::COUNTER);
+        if fsx::peek(home.fs(), &counter)? < id {
+            fsx::allocate(home.fs(), &counter, id, 0)?;
+        }
+        Ok(())
+    }
+}
+
+/// Makes names durable that somebody revealed who was cut short.
+fn sync(home: &Home, dirs: &BTreeSet<PathBuf>) -> Result<()> {
+    for dir in dirs {
+        let synced = home.fs().sync_dir(dir);
+        synced.map_err(flagpost_disk::Error::io("sync", dir))?;
+    }
+    Ok(())
+}
+
+/// What a change is to a machine.
+#[derive(Debug, PartialEq)]
+enum Step {
+    /// It is here.
+    Known,
+    /// It comes next, or is the last and was cut short.
+    CarryOut,
+    /// It does not fit, for this reason.
+    Never(String),
+}
+
+/// What is to be done with a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Todo {
+    /// It is as it should be.
+    Nothing,
+    /// It is as it was.
+    Done,
+    /// It is neither: a copy is kept first.
+    Kept,
+}
+
+impl FileFate {
+    /// What is to be done, by what is there.
+    fn todo(&self, there: Option<&[u8]>) -> Todo {
+        let by = |before: Option<&Hash>| match there {
+            Some(bytes) if before != Some(&Hash::of(bytes)) => Todo::Kept,
+            Some(_) | None => Todo::Done,
+        };
+        match self {
+            Self::Ahead { text, .. } | Self::Create { text } | Self::Replace { text, .. }
+                if there == Some(text.as_bytes()) =>
+            {
+                Todo::Nothing
+            }
+            Self::Create { .. } => by(None),
+            Self::Ahead { was, .. } | Self::Replace { was, .. } => by(was.as_ref()),
+            Self::Remove { .. } if there.is_none() => Todo::Nothing,
+            Self::Remove { was } => by(was.as_ref()),
+            Self::Flag if there.is_some() => Todo::Nothing,
+            Self::Flag => Todo::Done,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_left_alone_changed_or_kept_by_what_is_there() {
+        let was = Some(Hash::of(b"before"));
+        let text = "after".to_owned();
+        let replace = FileFate::Replace {
+            was: was.clone(),
+            text: text.clone(),
+        };
+        let create = FileFate::Create { text: text.clone() };
+        let ahead = FileFate::Ahead { was: None, text };
+        let remove = FileFate::Remove { was };
+        // What is there: nothing, as before, as after, something else.
+        let there: [Option<&[u8]>; 4] = [None, Some(b"before"), Some(b"after"), Some(b"mine")];
+        use Todo::{Done, Kept, Nothing};
+        for (fate, expected) in [
+            (&replace, [Done, Done, Nothing, Kept]),
+            (&create, [Done, Kept, Nothing, Kept]),
+            (&ahead, [Done, Kept, Nothing, Kept]),
+            (&remove, [Nothing, Done, Kept, Kept]),
+            (&FileFate::Flag, [Done, Nothing, Nothing, Nothing]),
+        ] {
+            assert_eq!(there.map(|it| fate.todo(it)), expected, "{fate:?}");
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Directories that every machine of a fleet has, wherever they lie there.
+//!
+//! Owns which files are shared: tasks, mail, workers and reservations. Counters, locks, leases of
+//! messages, kept words, caches and queues are each machine's own. A name that came from another machine is held to
+//! the same rules as one of ours, so that it leads nowhere else.
+
+use std::{fmt, path::Path, path::PathBuf, str::FromStr};
+
+use flagpost_disk::{
+    dialects::{claude_tasks, relay, relay::EnvelopePart, reservations},
+    fsx::Rank,
+};
+use flagpost_model::{ListId, RepoId, WorkerId, envelope::Direction};
+
+use super::OrderRefusal;
+use crate::{
+    error::Result, home::Home, list::List, relay::Fleet, repository::Repository,
+    reservations::Reservations,
+};
+
+/// A directory of a shared repository.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum SharedDir {
+    /// The tasks of a list.
+    List(ListId),
+    /// Who a worker is.
+    Worker(WorkerId),
+    /// A direction of a worker's mail.
+    Mail(WorkerId, Direction),
+    /// Who works on which files.
+    Reservations,
+}
+
+/// A file's name in one of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct SharedFile {
+    /// Where.
+    pub(super) dir: SharedDir,
+    /// Its name there.
+    pub(super) name: String,
+}
+
+/// What names no shared file.
+#[derive(Debug, thiserror::Error)]
+#[error("{text:?} is no shared file")]
+pub(super) struct InvalidFile {
+    text: String,
+}
+
+impl SharedDir {
+    /// Whether a file of this name in it is shared.
+    fn shares(&self, name: &str) -> bool {
+        match self {
+            Self::List(_) => {
+                claude_tasks::is_task_name(name.as_bytes()) && claude_tasks::id_of(name).is_some()
+            }
+            Self::Worker(_) => name == relay::WORKER,
+            Self::Mail(_, direction) => relay::parse(*direction, name).is_some_and(|(_, part)| {
+                !matches!(part, EnvelopePart::Offered | EnvelopePart::Words)
+            }),
+            Self::Reservations => matches!(reservations::parse(name), Some(Some(_))),
+        }
+    }
+
+    /// Where it is here; a list is made where there is none.
+    pub(super) fn path(&self, home: &Home, repo: &RepoId) -> Result<PathBuf> {
+        match self {
+            Self::List(id) => {
+                let Some(repository) = Repository::registered(home, repo)? else {
+                    return Err(elsewhere(repo, "it is not registered here".to_owned()));
+                };
+                let list = List::open_or_create(home, id, &repository)?;
+                match list.repository()? == *repo {
+                    true => Ok(list.dir().clone()),
+                    false => Err(elsewhere(
+                        repo,
+                        format!("list {id} belongs to another repository here"),
+                    )),
+                }
+            }
+            Self::Worker(worker) => Ok(Fleet::of(home, repo).dir().join(worker.as_str())),
+            Self::Mail(worker, direction) => Ok(Fleet::of(home, repo).live(worker, *direction)),
+            Self::Reservations => Ok(home.repository_dir(repo).join(reservations::DIR)),
+        }
+    }
+
+    /// The lock under which it is changed.
+    pub(super) fn lock(&self, home: &Home, repo: &RepoId) -> Result<(Rank, PathBuf)> {
+        Ok(match self {
+            Self::List(_) => (Rank::List, self.path(home, repo)?.join(claude_tasks::LOCK)),
+            // As whoever registers a worker does.
+            Self::Worker(worker) => {
+                return Self::Mail(worker.clone(), Direction::Inbox).lock(home, repo);
+            }
+            Self::Mail(..) => (Rank::Direction, self.path(home, repo)?.join(relay::LOCK)),
+            Self::Reservations => (Rank::Reservations, Reservations::of(home, repo).lock_path()),
+        })
+    }
+}
+
+fn elsewhere(repo: &RepoId, reason: String) -> crate::Error {
+    let repo = repo.clone();
+    OrderRefusal::Frozen { repo, reason }.into()
+}
+
+impl SharedFile {
+    /// The shared file at a path, where there is one: in a directory of the repository, or in one of
+    /// these lists.
+    pub(super) fn at(
+        (home, repo): (&Home, &RepoId),
+        lists: &[(ListId, PathBuf)],
+        path: &Path,
+    ) -> Option<Self> {
+        let (parent, name) = (path.parent()?, path.file_name()?.to_str()?);
+        let list = lists.iter().find(|(_, dir)| dir == parent);
+        let dir = match list {
+            Some((id, _)) => SharedDir::List(id.clone()),
+            None => {
+                let inside = parent.strip_prefix(home.repository_dir(repo)).ok()?;
+                let parts: Option<Vec<&str>> = inside.iter().map(|it| it.to_str()).collect();
+                match parts?.as_slice() {
+                    ["workers", worker] => SharedDir::Worker(worker.parse().ok()?),
+                    ["workers", worker, direction] => {
+                        SharedDir::Mail(worker.parse().ok()?, direction.parse().ok()?)
+                    }
+                    [reservations::DIR] => SharedDir::Reservations,
+                    _ => return None,
+                }
+            }
+        };
+        Self::new(dir, name).ok()
+    }
+
+    fn new(dir: SharedDir, name: &str) -> Result<Self, InvalidFile> {
+        match dir.shares(name) {
+            true => Ok(Self {
+                dir,
+                name: name.to_owned(),
+            }),
+            false => Err(invalid(&format!("{dir}/{name}"))),
+        }
+    }
+
+    /// Where it is here.
+    pub(super) fn path(&self, home: &Home, repo: &RepoId) -> Result<PathBuf> {
+        Ok(self.dir.path(home, repo)?.join(&self.name))
+    }
+}
+
+fn invalid(text: &str) -> InvalidFile {
+    let text = text.chars().take(200).collect();
+    InvalidFile { text }
+}
+
+impl fmt::Display for SharedDir {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::List(id) => write!(f, "list/{id}"),
+            Self::Worker(worker) => write!(f, "worker/{worker}"),
+            Self::Mail(worker, direction) => write!(f, "mail/{worker}/{direction}"),
+            Self::Reservations => f.write_str("reservations"),
+        }
+    }
+}
+
+impl FromStr for SharedDir {
+    type Err = InvalidFile;
+    fn from_str(text: &str) -> Result<Self, InvalidFile> {
+        let parts: Vec<&str> = text.split('/').collect();
+        let dir = match parts.as_slice() {
+            ["list", id] => id.parse().ok().map(Self::List),
+            ["worker", worker] => worker.parse().ok().map(Self::Worker),
+            ["mail", worker, direction] => match (worker.parse(), direction.parse()) {
+                (Ok(worker), Ok(direction)) => Some(Self::Mail(worker, direction)),
+                _ => None,
+            },
+            ["reservations"] => Some(Self::Reservations),
+            _ => None,
+        };
+        dir.ok_or_else(|| invalid(text))
+    }
+}
+
+impl fmt::Display for SharedFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.dir, self.name)
+    }
+}
+
+impl FromStr for SharedFile {
+    type Err = InvalidFile;
+    fn from_str(text: &str) -> Result<Self, InvalidFile> {
+        let (dir, name) = text.rsplit_once('/').ok_or_else(|| invalid(text))?;
+        Self::new(dir.parse()?, name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shared_file_has_one_spelling_and_no_other_leads_anywhere() {
+        for text in [
+            "list/main/17.json",
+            "worker/W3/worker.json",
+            "mail/W3/inbox/0007.brief",
+            "mail/W3/inbox/.0007.decision.json",
+            "mail/W3/inbox/0007.ratified",
+            "mail/W3/outbox/0007.json",
+            "reservations/41.json",
+        ] {
+            let file: SharedFile = text.parse().unwrap();
+            assert_eq!(file.to_string(), text);
+        }
+        for text in [
+            "",
+            "list/main",
+            "list/main/",
+            "list/main/.highwatermark",
+            "list/main/.repo",
+            "list/../17.json",
+            "list/main/../17.json",
+            "list/main/x/17.json",
+            "/list/main/17.json",
+            "list/main/note.txt",
+            "mail/W3/inbox/.seq",
+            "mail/W3/inbox/.lock",
+            "mail/W3/inbox/.0007.offered",
+            "mail/W3/inbox/.0007.words.json",
+            "mail/W3/inbox/7.brief",
+            "mail/W3/trash/0007.brief",
+            "mail/../inbox/0007.brief",
+            "worker/W3/other.json",
+            "reservations/041.json",
+            "reservations/x.json",
+            "history.jsonl",
+        ] {
+            assert!(text.parse::<SharedFile>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! What two machines promise each other that share one repository.
+
+use std::{collections::BTreeSet, fs, thread};
+
+use flagpost_core::{
+    Error, FailureKind, claims,
+    failure::judge,
+    order::{OrderRefusal, Origin},
+    relay::{
+        decide::{self, DecisionRequest},
+        deliver, reports,
+    },
+    tasks,
+};
+use flagpost_model::{
+    Refusal, TaskId,
+    decision::{Decision, Via},
+    reservation::{ReservationMode, ReservationRequest},
+    task::{Ending, StateName},
+};
+
+use super::{Answer, Fleet3, Node};
+use crate::{
+    relay::{draft, proposal, seq},
+    world::{act, finish, id, subject, terms, worker},
+};
+
+fn add(node: &Node, text: &str) -> TaskId {
+    let list = node.list();
+    tasks::add(&list, &worker("ann"), &subject(text), &[])
+        .unwrap()
+        .id
+}
+
+fn refused<T: std::fmt::Debug>(answer: Result<T, Error>) -> OrderRefusal {
+    match answer {
+        Err(Error::Order(refusal)) => refusal,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_is_added_here_is_claimed_there_and_done_under_one_number() {
+    let fleet = Fleet3::new();
+    let [a, b, c] = fleet.nodes();
+    let task = add(a, "Write it");
+    let claimed = claims::claim_next(&b.list(), &terms("W3"));
+    // Nobody told it yet: it hears of the task when it looks for what others did.
+    assert!(matches!(claimed, Err(Error::NothingReady { .. })));
+    b.follow();
+    let claimed = claims::claim_next(&b.list(), &terms("W3")).unwrap();
+    assert_eq!(claimed.task.id, task);
+    // It has not heard of the claim, is overtaken, and looks again.
+    let late = claims::claim(&a.list(), &terms("W1"), &task);
+    assert!(
+        matches!(late, Err(Error::Refused(Refusal::Held { .. }))),
+        "{late:?}"
+    );
+    let token = claimed.claim.token;
+    c.follow();
+    let stale = act("W3", Some(flagpost_model::Token(token.0 - 1)));
+    let refusal = tasks::act(&c.list(), &stale, &task, finish(Ending::Completed));
+    assert!(matches!(
+        refusal,
+        Err(Error::KeptLate(Refusal::StaleToken { .. }))
+    ));
+    let mine = act("W3", Some(token));
+    tasks::act(&b.list(), &mine, &task, finish(Ending::Completed)).unwrap();
+    fleet.all_alike();
+    let last = a.list().task(&task).unwrap().task;
+    assert_eq!(
+        (last.state.name(), last.late.len()),
+        (StateName::Completed, 1)
+    );
+}
+
+#[test]
+fn of_all_that_race_each_claims_another_task() {
+    let fleet = Fleet3::new();
+    for number in 1..=24 {
+        add(&fleet.nodes()[0], &format!("Task {number}"));
+    }
+    fleet.all_follow();
+    let claimed: Vec<(TaskId, u64)> = thread::scope(|scope| {
+        let racers = (0..12).map(|number| {
+            let node = &fleet.nodes()[number % 3];
+            scope.spawn(move || {
+                let list = node.list();
+                let mut mine = Vec::new();
+                loop {
+                    match claims::claim_next(&list, &terms(&format!("W{number}"))) {
+                        Ok(it) => mine.push((it.task.id, it.claim.token.0)),
+                        Err(Error::NothingReady { .. }) => {
+                            let known = node.history().len();
+                            node.follow();
+                            if node.history().len() == known {
+                                break mine;
+                            }
+                        }
+                        Err(Error::Order(OrderRefusal::Overtaken { .. })) => {}
+                        Err(error) => panic!("{error:?}"),
+                    }
+                }
+            })
+        });
+        let racers: Vec<_> = racers.collect();
+        racers
+            .into_iter()
+            .flat_map(|it| it.join().unwrap())
+            .collect()
+    });
+    let tasks: BTreeSet<&TaskId> = claimed.iter().map(|(task, _)| task).collect();
+    assert_eq!((claimed.len(), tasks.len()), (24, 24));
+    let tokens: BTreeSet<u64> = claimed.iter().map(|(_, token)| *token).collect();
+    // One change may claim for several who wait: their tasks differ, and no two changes have one token.
+    assert!(tokens.len() > 1);
+    fleet.all_alike();
+}
+
+#[test]
+fn an_answer_that_was_lost_is_found_by_looking() {
+    for (answer, happened) in [(Answer::Unheard, true), (Answer::Lost, false)] {
+        let fleet = Fleet3::new();
+        let [a, b, _] = fleet.nodes();
+        fleet.stream.answers(&[answer]);
+        let added = tasks::add(&a.list(), &worker("ann"), &subject("Write it"), &[]);
+        let error = added.unwrap_err();
+        assert_eq!(judge(&error).0, FailureKind::TimedOut);
+        assert!(matches!(
+            error,
+            Error::Order(OrderRefusal::Unsettled { .. })
+        ));
+        assert!(a.list().load().unwrap().outlines.is_empty());
+        fleet.all_alike();
+        assert_eq!(
+            b.list().load().unwrap().outlines.len(),
+            usize::from(happened)
+        );
+        add(a, "And another");
+        fleet.all_alike();
+    }
+}
+
+#[test]
+fn who_reaches_nobody_changes_nothing_and_reads_on() {
+    let fleet = Fleet3::new();
+    let a = &fleet.nodes()[0];
+    let task = add(a, "Write it");
+    let before = a.replicated();
+    fleet.stream.answers(&[Answer::Away, Answer::Away]);
+    let refusal = refused(claims::claim(&a.list(), &terms("W1"), &task));
+    assert!(matches!(refusal, OrderRefusal::Unreachable { .. }));
+    let refusal = refused(tasks::remove(&a.list(), &worker("ann"), &task));
+    assert!(matches!(refusal, OrderRefusal::Unreachable { .. }));
+    assert_eq!(a.replicated(), before);
+    assert_eq!(a.list().load().unwrap().outlines.len(), 1);
+}
+
+#[test]
+fn a_brief_goes_its_way_over_three_machines() {
+    let fleet = Fleet3::new();
+    let [a, b, c] = fleet.nodes();
+    a.register("W3");
+    b.follow();
+    let proposed =
+        flagpost_core::relay::briefs::propose(&b.mail("W3"), &worker("lead"), proposal("Do it"));
+    assert_eq!(proposed.unwrap().brief.seq, seq(1));
+    a.follow();
+    assert!(
+        deliver::next(&a.mail("W3"), &worker("W3"))
+            .unwrap()
+            .is_none(),
+        "nobody decided"
+    );
+    c.follow();
+    let wish = DecisionRequest::new(Decision::Ratified, Via::Cli);
+    decide::decide(&c.mail("W3"), &worker("ann"), Some(seq(1)), &wish).unwrap();
+    a.follow();
+    let offer = deliver::next(&a.mail("W3"), &worker("W3"))
+        .unwrap()
+        .unwrap();
+    assert_eq!(offer.body, "Do it");
+    deliver::ack(&a.mail("W3"), &worker("W3"), seq(1)).unwrap();
+    reports::publish(&a.mail("W3"), &worker("W3"), draft("Done")).unwrap();
+    fleet.all_alike();
+    assert_eq!(
+        reports::show(&c.mail("W3"), seq(1)).unwrap().report.body,
+        "Done"
+    );
+    assert!(reports::read(&c.mail("W3"), &worker("ann"), None, seq(1)).is_ok());
+    fleet.all_alike();
+    assert!(reports::show(&b.mail("W3"), seq(1)).unwrap().read);
+}
+
+#[test]
+fn only_a_machine_of_the_gate_decides() {
+    let fleet = Fleet3::new();
+    let [a, b, c] = fleet.nodes();
+    a.register("W3");
+    flagpost_core::relay::briefs::propose(&a.mail("W3"), &worker("lead"), proposal("Do it"))
+        .unwrap();
+    let plain = fleet.node(Origin::Plain);
+    plain.follow();
+    let wish = DecisionRequest::new(Decision::Ratified, Via::Cli);
+    let refusal = decide::decide(&plain.mail("W3"), &worker("W9"), Some(seq(1)), &wish);
+    assert!(matches!(refused(refusal), OrderRefusal::NotAllowed { .. }));
+    // One that asks nobody is heard by nobody.
+    c.follow();
+    decide::decide(&c.mail("W3"), &worker("W9"), Some(seq(1)), &wish).unwrap();
+    let decided = fleet.stream.take_last();
+    fleet.stream.force(decided, Origin::Plain);
+    assert!(matches!(
+        refused(b.try_follow()),
+        OrderRefusal::Frozen { .. }
+    ));
+    assert!(
+        deliver::next(&b.mail("W3"), &worker("W3"))
+            .unwrap()
+            .is_none()
+    );
+}
+
+#[test]
+fn a_hand_that_wrote_meanwhile_keeps_a_copy() {
+    let fleet = Fleet3::new();
+    let [a, b, _] = fleet.nodes();
+    let task = add(a, "Write it");
+    fleet.all_follow();
+    let path = b.list().dir().join(format!("{task}.json"));
+    let by_hand = fs::read_to_string(&path)
+        .unwrap()
+        .replace("Write it", "By hand");
+    fs::write(&path, &by_hand).unwrap();
+    claims::claim(&a.list(), &terms("W1"), &task).unwrap();
+    fleet.all_alike();
+    let kept = fs::read_dir(b.list().dir().join("quarantine")).unwrap();
+    let texts: Vec<String> = kept
+        .map(|it| fs::read_to_string(it.unwrap().path()).unwrap())
+        .collect();
+    assert!(texts.contains(&by_hand), "{texts:?}");
+}
+
+#[test]
+fn an_id_that_was_removed_is_given_out_nowhere() {
+    let fleet = Fleet3::new();
+    let [a, b, c] = fleet.nodes();
+    let first = add(a, "Goes");
+    b.follow();
+    tasks::remove(&b.list(), &worker("ann"), &first).unwrap();
+    c.follow();
+    assert_eq!(add(c, "Another"), id(2));
+    let second = add(a, "One more");
+    assert_eq!(second, id(3), "it was overtaken and took the next");
+    fleet.all_alike();
+}
+
+#[test]
+fn what_is_reserved_here_is_taken_there() {
+    let fleet = Fleet3::new();
+    let [a, b, _] = fleet.nodes();
+    let wanted = |holder: &str| ReservationRequest {
+        path: "src/**".parse().unwrap(),
+        holder: worker(holder),
+        mode: ReservationMode::Exclusive,
+        task: None,
+        reason: None,
+    };
+    let hour = jiff::SignedDuration::from_hours(1);
+    let taken = a.fleet().reservations().add(vec![wanted("W1")], hour);
+    assert_eq!(taken.unwrap().len(), 1);
+    b.follow();
+    let refused = b.fleet().reservations().add(vec![wanted("W2")], hour);
+    assert!(matches!(refused, Err(Error::Reservation(_))), "{refused:?}");
+    fleet.all_alike();
+}
+
+#[test]
+fn what_does_not_fit_freezes_and_changes_nothing() {
+    let fleet = Fleet3::new();
+    let [a, b, _] = fleet.nodes();
+    add(a, "One");
+    add(a, "Two");
+    let newer = |bytes: &[u8]| {
+        let text = String::from_utf8(bytes.to_owned()).unwrap();
+        text.replacen("\"wire\":1", "\"wire\":2", 1).into_bytes()
+    };
+    let (one, two) = (fleet.stream.change(0), fleet.stream.change(1));
+    let outside = |bytes: &[u8]| {
+        let text = String::from_utf8(bytes.to_owned()).unwrap();
+        text.replace("\"name\":\"1.json\"", "\"name\":\"../1.json\"")
+            .into_bytes()
+    };
+    for (changes, why) in [
+        (vec![newer(&one)], "newer"),
+        (vec![outside(&one)], "no shared file"),
+        (vec![two.clone()], "goes on with line"),
+        (
+            vec![one.clone(), one.clone(), b"{}".to_vec()],
+            "cannot be read",
+        ),
+    ] {
+        fleet.stream.put(changes);
+        let refusal = refused(b.try_follow());
+        assert!(
+            matches!(&refusal, OrderRefusal::Frozen { reason, .. } if reason.contains(why)),
+            "{refusal}"
+        );
+    }
+    // Of a line that is another one here.
+    let text = String::from_utf8(two).unwrap();
+    let forged = text.replace("ann", "eve");
+    fleet.stream.put(vec![one, forged.into_bytes()]);
+    b.try_follow().unwrap();
+    fleet
+        .stream
+        .put(vec![fleet.stream.change(0), text.into_bytes()]);
+    assert!(matches!(
+        refused(b.try_follow()),
+        OrderRefusal::Frozen { .. }
+    ));
+}
