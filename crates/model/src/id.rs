@@ -121,6 +121,70 @@ id!(
     "repository"
 );
 
+/// A computer of a fleet: eight characters of base32, made at random when it joins.
+///
+/// It stands in the subjects of a stream, hence no other letters.
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(try_from = "String", into = "String")]
+#[schemars(inline, extend("pattern" = "^[a-z2-7]{8}$"))]
+pub struct MachineId(String);
+
+/// Text that is not a machine's id.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not a machine id: it is 8 of the characters a to z and 2 to 7")]
+pub struct InvalidMachine(String);
+
+const BASE32: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+
+impl MachineId {
+    /// The id that these bits are, which the caller draws at random.
+    pub fn of_bits(bits: [u8; 5]) -> Self {
+        let all = bits
+            .iter()
+            .fold(0_u64, |all, byte| all << 8 | u64::from(*byte));
+        let character = |at: u32| char::from(BASE32[(all >> (35 - 5 * at) & 31) as usize]);
+        Self((0..8).map(character).collect())
+    }
+
+    /// The id as written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for MachineId {
+    type Error = InvalidMachine;
+    fn try_from(text: String) -> Result<Self, InvalidMachine> {
+        let is_one = text.len() == 8 && text.bytes().all(|byte| BASE32.contains(&byte));
+        if is_one {
+            Ok(Self(text))
+        } else {
+            Err(InvalidMachine(text.chars().take(40).collect()))
+        }
+    }
+}
+
+impl FromStr for MachineId {
+    type Err = InvalidMachine;
+    fn from_str(text: &str) -> Result<Self, InvalidMachine> {
+        text.to_owned().try_into()
+    }
+}
+
+impl From<MachineId> for String {
+    fn from(id: MachineId) -> String {
+        id.0
+    }
+}
+
+impl fmt::Display for MachineId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
 /// How the names of a run's processes begin.
 const PROCESS: &str = "run-";
 
@@ -297,6 +361,34 @@ mod tests {
         ] {
             let id: WorkerId = name.parse().unwrap();
             assert_eq!(id.means_instead().is_some(), means, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_machine_is_eight_letters_of_base32() {
+        for (text, good) in [
+            ("abcdefgh", true),
+            ("22337744", true),
+            ("abcdefg", false),
+            ("abcdefghi", false),
+            ("abcdefg1", false),
+            ("abcdefg8", false),
+            ("Abcdefgh", false),
+            ("abc.efgh", false),
+            ("abcdef*h", false),
+            ("abcdefé", false),
+            ("", false),
+        ] {
+            assert_eq!(text.parse::<MachineId>().is_ok(), good, "{text:?}");
+        }
+        for (bits, text) in [
+            ([0; 5], "aaaaaaaa"),
+            ([255; 5], "77777777"),
+            ([0, 0, 0, 0, 1], "aaaaaaab"),
+            ([8, 0, 0, 0, 0], "baaaaaaa"),
+        ] {
+            assert_eq!(MachineId::of_bits(bits).as_str(), text);
+            assert_eq!(text.parse(), Ok(MachineId::of_bits(bits)));
         }
     }
 

@@ -35,6 +35,6 @@ pub mod task;
 mod view;
 pub mod worker;
 
-pub use id::{InvalidId, ListId, RepoId, Seq, SessionId, TaskId, Token, WorkerId};
+pub use id::{InvalidId, ListId, MachineId, RepoId, Seq, SessionId, TaskId, Token, WorkerId};
 pub use list_ref::ListRef;
 pub use refusal::Refusal;
