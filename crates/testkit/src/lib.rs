@@ -17,6 +17,7 @@ pub mod clients;
 pub mod header_proxy;
 pub mod markdown;
 pub mod model_server;
+pub mod nats;
 pub mod power;
 pub mod race;
 pub mod repository;

@@ -1,0 +1,179 @@
+//! The real server of a fleet's order, for a test.
+//!
+//! Owns where the program is, its directory and its port. It listens on loopback only, syncs every
+//! message, and is ended by its own id with its value. `./check` puts the program into
+//! `target/nats/`; `NATS_SERVER_BIN=/path` names another. Where there is none, a test says that it is
+//! skipped.
+
+use std::{
+    fs,
+    net::{SocketAddr, TcpListener},
+    path::{Path, PathBuf},
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use rustix::process::Signal;
+
+use crate::{background::Background, race::until, repository};
+
+/// A server that runs, or is to run again.
+#[derive(Debug)]
+pub struct NatsServer {
+    program: PathBuf,
+    address: SocketAddr,
+    dir: tempfile::TempDir,
+    process: Option<Background>,
+}
+
+/// Where the server stores its messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Storage {
+    /// In memory where the machine has such a place: fast, and as good for all but measuring.
+    Memory,
+    /// On the disk of the build, where a sync is one.
+    Disk,
+}
+
+impl NatsServer {
+    /// Starts one and waits until it accepts. `config` makes the text of its configuration from the
+    /// address it is to listen at and the directory of its store. `None`, and a line that says so, where
+    /// there is no server.
+    ///
+    /// # Panics
+    /// Where it does not start; what it said is shown.
+    pub fn start(config: impl Fn(SocketAddr, &Path) -> String) -> Option<Self> {
+        Self::start_on(Storage::Memory, config)
+    }
+
+    /// The same, and where it stores.
+    ///
+    /// # Panics
+    /// Where it does not start; what it said is shown.
+    pub fn start_on(
+        storage: Storage,
+        config: impl Fn(SocketAddr, &Path) -> String,
+    ) -> Option<Self> {
+        let program = program()?;
+        let dir = match storage {
+            Storage::Memory => crate::scratch::scratch(),
+            Storage::Disk => tempfile::TempDir::new_in(repository::root().join("target"))
+                .expect("a directory can be made"),
+        };
+        let mut server = Self {
+            program,
+            address: free_address(),
+            dir,
+            process: None,
+        };
+        // Between the choice of a port and its use another may take it.
+        for attempt in 0.. {
+            let text = config(server.address, &server.dir.path().join("store"));
+            fs::write(server.config(), text).expect("a configuration can be written");
+            match server.launch() {
+                Ok(()) => return Some(server),
+                Err(said) if attempt < 5 && said.contains("address already in use") => {
+                    server.address = free_address();
+                }
+                Err(said) => panic!("the server does not start\n{said}"),
+            }
+        }
+        None
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What it has said so far.
+    pub fn log(&self) -> String {
+        self.process
+            .as_ref()
+            .map_or_else(String::new, Background::stderr)
+    }
+
+    /// Kills it as `kill -9` does, and waits until it is gone.
+    pub fn kill(&mut self) {
+        self.process = None;
+    }
+
+    /// Holds it: it takes connections, and answers nothing.
+    ///
+    /// # Panics
+    /// Where it does not run.
+    pub fn stop(&mut self) {
+        self.signal(Signal::STOP);
+    }
+
+    /// Lets it go on.
+    ///
+    /// # Panics
+    /// Where it does not run.
+    pub fn cont(&mut self) {
+        self.signal(Signal::CONT);
+    }
+
+    /// Starts it again on the same store and port.
+    ///
+    /// # Panics
+    /// Where it does not start; what it said is shown.
+    pub fn restart(&mut self) {
+        self.kill();
+        // A port may stay taken for a moment.
+        let mut said = String::new();
+        until("the server starts again", || {
+            let launched = self.launch();
+            said = launched.err().unwrap_or_default();
+            said.is_empty() || !said.contains("address already in use")
+        });
+        assert!(said.is_empty(), "the server does not start again\n{said}");
+    }
+
+    fn config(&self) -> PathBuf {
+        self.dir.path().join("nats.conf")
+    }
+
+    fn signal(&mut self, signal: Signal) {
+        let process = self.process.as_mut().expect("the server runs");
+        process.signal(signal);
+    }
+
+    /// Starts it and waits until it says that it is ready and accepts; what it said, where it ends.
+    fn launch(&mut self) -> Result<(), String> {
+        let mut command = Command::new(&self.program);
+        command.arg("--config").arg(self.config());
+        let mut process = Background::start(&mut command);
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while !process.stderr().contains("Server is ready") {
+            if !process.is_running() || Instant::now() > deadline {
+                return Err(process.stderr());
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        self.process = Some(process);
+        Ok(())
+    }
+}
+
+/// The program, or `None` and a line that says what is skipped.
+fn program() -> Option<PathBuf> {
+    let named = std::env::var_os("NATS_SERVER_BIN").filter(|path| !path.is_empty());
+    let program = named.map_or_else(
+        || repository::root().join("target/nats/nats-server"),
+        PathBuf::from,
+    );
+    if program.exists() {
+        return Some(program);
+    }
+    eprintln!(
+        "skipped: there is no nats-server (./check puts one into target/nats/, or set NATS_SERVER_BIN)"
+    );
+    None
+}
+
+/// A port of loopback that nobody has now.
+fn free_address() -> SocketAddr {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("loopback has free ports");
+    listener.local_addr().expect("a listener has an address")
+}
