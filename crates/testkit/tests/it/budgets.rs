@@ -23,17 +23,20 @@ struct Budget {
 /// What landing may be, in all crates.
 const LANDING: usize = 2_600;
 
+/// What the way to a fleet's server may be.
+const FLEET: usize = 1_350;
+
 /// What the program may be when the clean-up is done: 55,000 without its faces, the cockpit, the board with
-/// what the daemon tells it, and the tools of agents.
-const PROGRAM: usize = 55_000 + 4_690 + 400 + 960 + LANDING;
+/// what the daemon tells it, the tools of agents, and several computers.
+const PROGRAM: usize = 55_000 + 4_690 + 400 + 960 + LANDING + FLEET;
 
 /// The program.
 const BUDGETS: &[Budget] = &[
     Budget {
         krate: "model",
-        lines: 9_830,
+        lines: 9_860,
         goal: 8_600,
-        why: "nouns and rules, and how each is shown as JSON; brief and report become one message, and a table's moves those of a list; when a person is notified; when work that did not land is asked about",
+        why: "nouns and rules, and how each is shown as JSON; brief and report become one message, and a table's moves those of a list; when a person is notified; when work that did not land is asked about; the ids of machines",
     },
     Budget {
         krate: "disk",
@@ -78,6 +81,12 @@ const BUDGETS: &[Budget] = &[
         why: "a face: the tools as a table, what each asks of the table of operations, resources; on two ways, of which one waits without a thread; a worker that left",
     },
     Budget {
+        krate: "fleet",
+        lines: FLEET,
+        goal: FLEET,
+        why: "the way to the order that several computers share: connection, append until known, reader, records, the server's configuration",
+    },
+    Budget {
         krate: "cli",
         lines: 13_400,
         goal: 10_280,
@@ -95,9 +104,9 @@ const TOOLS: &[Budget] = &[
     },
     Budget {
         krate: "testkit",
-        lines: 2_400,
-        goal: 2_400,
-        why: "a disk that loses power, races, sealed worlds, a model server",
+        lines: 2_450,
+        goal: 2_450,
+        why: "a disk that loses power, races, sealed worlds, a model server, the server of a fleet's order",
     },
 ];
 

@@ -1,0 +1,251 @@
+//! Where a fleet's server is, and the key that opens it: the one line of an invitation.
+//!
+//! Owns the spelling `nats://HOST:PORT#SEED` and of keys. The seed is a secret: nothing but
+//! [`Invitation::reveal`] and the connection shows it.
+
+use std::{fmt, str::FromStr};
+
+use nkeys::{KeyPair, KeyPairType};
+
+/// Whether the way to the server is encrypted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transport {
+    /// `nats://`: in the clear, unless the server insists on TLS.
+    Plain,
+    /// `tls://`: refused where the server has no TLS.
+    Tls,
+}
+
+/// A machine's secret key.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Seed(String);
+
+/// A machine's public key, as the server's configuration names it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PublicKey(String);
+
+/// A server and the key that opens it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Invitation {
+    transport: Transport,
+    host: String,
+    port: u16,
+    seed: Seed,
+}
+
+/// Text that is no invitation, or no key. It is not repeated, as a secret may be in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("this is no invitation: {reason}; one looks like nats://box.example.org:4222#SU…")]
+pub struct InvalidInvitation {
+    reason: &'static str,
+}
+
+fn invalid<T>(reason: &'static str) -> Result<T, InvalidInvitation> {
+    Err(InvalidInvitation { reason })
+}
+
+impl Seed {
+    /// A new key.
+    pub fn generate() -> Result<Self, InvalidInvitation> {
+        let seed = KeyPair::new_user().seed();
+        seed.map_or_else(|_| invalid("no key can be made"), |seed| seed.parse())
+    }
+
+    /// The public half.
+    pub fn public_key(&self) -> Result<PublicKey, InvalidInvitation> {
+        match KeyPair::from_seed(&self.0) {
+            Ok(pair) => Ok(PublicKey(pair.public_key())),
+            Err(_) => invalid("its key is damaged"),
+        }
+    }
+
+    /// The secret itself, for the connection and for whoever carries it to the other machine.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for Seed {
+    type Err = InvalidInvitation;
+    fn from_str(text: &str) -> Result<Self, InvalidInvitation> {
+        match KeyPair::from_seed(text) {
+            Ok(pair) if pair.key_pair_type() == KeyPairType::User => Ok(Self(text.to_owned())),
+            Ok(_) => invalid("its key is not a user's"),
+            Err(_) => invalid("what follows '#' is no key"),
+        }
+    }
+}
+
+impl fmt::Debug for Seed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Seed(…)")
+    }
+}
+
+impl PublicKey {
+    /// The key as written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for PublicKey {
+    type Err = InvalidInvitation;
+    fn from_str(text: &str) -> Result<Self, InvalidInvitation> {
+        match KeyPair::from_public_key(text) {
+            Ok(pair) if pair.key_pair_type() == KeyPairType::User => Ok(Self(text.to_owned())),
+            _ => invalid("a public key is U and 55 more characters"),
+        }
+    }
+}
+
+impl fmt::Display for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl Invitation {
+    /// To this server with this key.
+    pub fn new(
+        transport: Transport,
+        host: &str,
+        port: u16,
+        seed: Seed,
+    ) -> Result<Self, InvalidInvitation> {
+        let name = host.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
+        let is_host = match name {
+            Some(address) => address.parse::<std::net::Ipv6Addr>().is_ok(),
+            None => {
+                let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b".-_".contains(&byte);
+                host.starts_with(|c: char| c.is_ascii_alphanumeric()) && host.bytes().all(allowed)
+            }
+        };
+        match (is_host, port) {
+            (false, _) => invalid("its host is no name and no address"),
+            (_, 0) => invalid("its port is no number from 1 to 65535"),
+            _ => Ok(Self {
+                transport,
+                host: host.to_owned(),
+                port,
+                seed,
+            }),
+        }
+    }
+
+    /// How the server is reached.
+    pub fn transport(&self) -> Transport {
+        self.transport
+    }
+
+    /// The key.
+    pub fn seed(&self) -> &Seed {
+        &self.seed
+    }
+
+    /// The whole line with its secret, for whoever carries it to the other machine.
+    pub fn reveal(&self) -> String {
+        format!("{self}#{}", self.seed.0)
+    }
+}
+
+impl FromStr for Invitation {
+    type Err = InvalidInvitation;
+    fn from_str(text: &str) -> Result<Self, InvalidInvitation> {
+        let Some((address, seed)) = text.split_once('#') else {
+            return invalid("it has no '#' with a key behind");
+        };
+        let (transport, rest) = match address.split_once("://") {
+            Some(("nats", rest)) => (Transport::Plain, rest),
+            Some(("tls", rest)) => (Transport::Tls, rest),
+            _ => return invalid("it begins with neither nats:// nor tls://"),
+        };
+        let Some((host, port)) = rest.rsplit_once(':') else {
+            return invalid("it names no port");
+        };
+        let digits = port.bytes().all(|byte| byte.is_ascii_digit());
+        let port = port.parse().ok().filter(|_| digits).unwrap_or_default();
+        Self::new(transport, host, port, seed.parse()?)
+    }
+}
+
+/// The address without the key.
+impl fmt::Display for Invitation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scheme = match self.transport {
+            Transport::Plain => "nats",
+            Transport::Tls => "tls",
+        };
+        write!(f, "{scheme}://{}:{}", self.host, self.port)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_invitation_is_read_as_it_is_written() {
+        let seed = Seed::generate().unwrap();
+        for address in [
+            "nats://127.0.0.1:4222",
+            "tls://box.example.org:1",
+            "nats://[::1]:65535",
+        ] {
+            let line = format!("{address}#{}", seed.reveal());
+            let invitation: Invitation = line.parse().unwrap();
+            assert_eq!(invitation.reveal(), line);
+            assert_eq!(invitation.to_string(), address);
+            assert_eq!(invitation.seed(), &seed);
+        }
+    }
+
+    #[test]
+    fn what_is_no_invitation_is_refused() {
+        let seed = Seed::generate().unwrap();
+        let seed = seed.reveal();
+        let account = KeyPair::new_account().seed().unwrap();
+        for bad in [
+            String::new(),
+            format!("nats://box:4222{seed}"),
+            format!("http://box:4222#{seed}"),
+            format!("box:4222#{seed}"),
+            format!("nats://box#{seed}"),
+            format!("nats://box:0#{seed}"),
+            format!("nats://box:70000#{seed}"),
+            format!("nats://box:+42#{seed}"),
+            format!("nats://:4222#{seed}"),
+            format!("nats://a@box:4222#{seed}"),
+            format!("nats://box/x:4222#{seed}"),
+            format!("nats://bo x:4222#{seed}"),
+            format!("nats://[::g]:4222#{seed}"),
+            format!("nats://::1:4222#{seed}"),
+            "nats://box:4222#".to_owned(),
+            "nats://box:4222#SUA".to_owned(),
+            format!("nats://box:4222#{seed}A"),
+            format!("nats://box:4222#{account}"),
+        ] {
+            assert!(bad.parse::<Invitation>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_seed_is_never_shown() {
+        let seed = Seed::generate().unwrap();
+        let line = format!("nats://box:4222#{}", seed.reveal());
+        let invitation: Invitation = line.parse().unwrap();
+        let damaged = format!("{line}A").parse::<Invitation>().unwrap_err();
+        let shown = format!("{invitation:?} {invitation} {seed:?} {damaged} {damaged:?}");
+        assert!(!shown.contains(&seed.reveal()[2..10]), "{shown}");
+    }
+
+    #[test]
+    fn a_public_key_is_a_users() {
+        let key = Seed::generate().unwrap().public_key().unwrap();
+        assert_eq!(key.as_str().parse(), Ok(key.clone()));
+        let account = KeyPair::new_account().public_key();
+        for bad in ["", "U", "x } ]", account.as_str(), &key.as_str()[1..]] {
+            assert!(bad.parse::<PublicKey>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,402 @@
+//! The connection to a fleet's server.
+//!
+//! Owns what a request can come to: an answer, a refusal, or silence. The server refuses a publish not
+//! by an answer but by an event of the connection; here it is told apart from silence. The connection
+//! restores itself; whoever waits for an answer that went to the old one is told at once that none
+//! will come.
+
+use std::{
+    fmt,
+    future::Future,
+    sync::{Arc, atomic::Ordering},
+    time::{Duration, Instant},
+};
+
+use async_nats::{
+    Client, ConnectErrorKind, ConnectOptions, Event, HeaderMap, Message, RequestErrorKind,
+    ServerError, client::Request, connection::State,
+};
+use serde_json::{Value, json};
+use tokio::{
+    runtime::Handle,
+    sync::{broadcast, watch},
+    time::{sleep, sleep_until, timeout},
+};
+
+use crate::{
+    address::{Invitation, Transport},
+    error::FleetError,
+    server_config::STORAGE,
+};
+
+/// The oldest server that keeps its promises.
+const OLDEST: (u64, u64) = (2, 12);
+
+/// How long anything may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Deadlines {
+    /// Until a connection stands.
+    pub connect: Duration,
+    /// Until an answer has come; then another server is tried.
+    pub answer: Duration,
+    /// Until an append is settled, all its repetitions included.
+    pub settle: Duration,
+}
+
+impl Default for Deadlines {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(5),
+            answer: Duration::from_secs(3),
+            settle: Duration::from_secs(10),
+        }
+    }
+}
+
+/// A connection to a fleet's server. Clones share it.
+#[derive(Clone)]
+pub struct Hub {
+    client: Client,
+    runtime: Handle,
+    server: String,
+    deadlines: Deadlines,
+    signs: Arc<Signs>,
+}
+
+/// What the connection says of itself.
+struct Signs {
+    /// The subjects that the server refused.
+    refused: broadcast::Sender<String>,
+    /// How often the connection was lost.
+    losses: watch::Sender<u64>,
+}
+
+/// Why a request has no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NoAnswer {
+    /// There was no connection: it was never sent.
+    Unsent,
+    /// The server said that nobody listens; it was not stored.
+    Nobody,
+    /// The server refused it; it was not stored.
+    NotAllowed,
+    /// It is larger than the server takes; it was not sent.
+    TooLarge,
+    /// It may have been heard or not.
+    Silence,
+}
+
+impl fmt::Debug for Hub {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Hub({})", self.server)
+    }
+}
+
+impl Hub {
+    /// Connects, and looks whether the server is one that a fleet can trust.
+    pub fn connect(to: &Invitation, runtime: &Handle) -> Result<Self, FleetError> {
+        Self::connect_within(to, runtime, Deadlines::default())
+    }
+
+    /// The same with other deadlines.
+    pub fn connect_within(
+        to: &Invitation,
+        runtime: &Handle,
+        deadlines: Deadlines,
+    ) -> Result<Self, FleetError> {
+        let signs = Arc::new(Signs {
+            refused: broadcast::Sender::new(64),
+            losses: watch::Sender::new(0),
+        });
+        let client = runtime.block_on(connect(to, deadlines, &signs))?;
+        let hub = Self {
+            client,
+            runtime: runtime.clone(),
+            server: to.to_string(),
+            deadlines,
+            signs,
+        };
+        let info = hub.client.server_info();
+        if !is_new_enough(&info.version) {
+            return Err(FleetError::TooOld {
+                server: hub.server,
+                version: info.version,
+            });
+        }
+        if !info.jetstream {
+            return Err(FleetError::NoStore { server: hub.server });
+        }
+        Ok(hub)
+    }
+
+    /// The version of the server that is connected now.
+    pub fn server_version(&self) -> String {
+        self.client.server_info().version
+    }
+
+    /// Whether the server syncs each message before it acknowledges it, by its own word. One that does
+    /// not loses at a power cut what it acknowledged.
+    pub fn syncs_always(&self) -> Result<bool, FleetError> {
+        let what = "ask how it stores";
+        let asked = json!({ "config": true });
+        let answer = self.block_on(self.inquire_json(what, STORAGE, &asked))?;
+        let said = answer.and_then(|it| it["data"]["config"]["sync_always"].as_bool());
+        Ok(said.unwrap_or_default())
+    }
+
+    /// Whether there is a connection now, as far as is known.
+    pub fn is_connected(&self) -> bool {
+        self.client.connection_state() == State::Connected
+    }
+
+    pub(crate) fn deadlines(&self) -> Deadlines {
+        self.deadlines
+    }
+
+    pub(crate) fn server(&self) -> &str {
+        &self.server
+    }
+
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// How many connections there have been.
+    pub(crate) fn connections(&self) -> u64 {
+        self.client.statistics().connects.load(Ordering::Relaxed)
+    }
+
+    /// How often the connection was lost; changes when it is.
+    pub(crate) fn losses(&self) -> watch::Receiver<u64> {
+        self.signs.losses.subscribe()
+    }
+
+    pub(crate) fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
+        self.runtime.block_on(work)
+    }
+
+    /// Waits until there is a connection; whether there is one.
+    pub(crate) async fn connected_by(&self, deadline: Instant) -> bool {
+        while !self.is_connected() {
+            if Instant::now() >= deadline {
+                return false;
+            }
+            // No event says that it stands again before the state does.
+            sleep(Duration::from_millis(10)).await;
+        }
+        true
+    }
+
+    /// Sends a request, once, and waits so long for its answer.
+    pub(crate) async fn ask(
+        &self,
+        subject: &str,
+        headers: Option<HeaderMap>,
+        body: Vec<u8>,
+        deadline: Instant,
+    ) -> Result<Message, NoAnswer> {
+        if !self.connected_by(deadline).await {
+            return Err(NoAnswer::Unsent);
+        }
+        let mut refused = self.signs.refused.subscribe();
+        let mut losses = self.losses();
+        let mut request = Request::new().payload(body.into()).timeout(None);
+        if let Some(headers) = headers {
+            request = request.headers(headers);
+        }
+        tokio::select! {
+            answer = self.client.send_request(subject.to_owned(), request) => {
+                answer.map_err(|error| match error.kind() {
+                    RequestErrorKind::NoResponders => NoAnswer::Nobody,
+                    RequestErrorKind::MaxPayloadExceeded => NoAnswer::TooLarge,
+                    RequestErrorKind::TimedOut
+                    | RequestErrorKind::InvalidSubject
+                    | RequestErrorKind::Other => NoAnswer::Silence,
+                })
+            }
+            () = named(&mut refused, subject) => Err(NoAnswer::NotAllowed),
+            // The answer went to a connection that is no more.
+            _ = losses.changed() => Err(NoAnswer::Silence),
+            () = sleep_until(deadline.into()) => Err(NoAnswer::Silence),
+        }
+    }
+
+    /// Leaves a server that does not answer, for another if there is one.
+    pub(crate) async fn go_elsewhere(&self) {
+        if self.is_connected() {
+            // Where the connection is closed for good, the next request says so.
+            let _ = self.client.force_reconnect().await;
+        }
+    }
+
+    /// Asks the server for what changes nothing, as often as the time allows, and reads its answer.
+    pub(crate) async fn inquire(
+        &self,
+        what: &str,
+        subject: &str,
+        body: Vec<u8>,
+    ) -> Result<Message, FleetError> {
+        let deadline = Instant::now() + self.deadlines.answer;
+        loop {
+            let answer = self.ask(subject, None, body.clone(), deadline).await;
+            match answer {
+                Ok(answer) => return Ok(answer),
+                Err(NoAnswer::Silence) if Instant::now() < deadline => {}
+                Err(why) => return Err(self.unanswered(what, why)),
+            }
+        }
+    }
+
+    /// The same for an answer in JSON, which may be a refusal. `None` where the thing is not there.
+    pub(crate) async fn inquire_json(
+        &self,
+        what: &str,
+        subject: &str,
+        body: &Value,
+    ) -> Result<Option<Value>, FleetError> {
+        let answer = self.inquire(what, subject, body.to_string().into()).await?;
+        let value: Value = serde_json::from_slice(&answer.payload)
+            .map_err(|error| FleetError::malformed(format!("the answer to {what}"), error))?;
+        match value.get("error") {
+            None => Ok(Some(value)),
+            Some(error) if error["code"].as_u64() == Some(404) => Ok(None),
+            Some(error) => Err(refused(what, error)),
+        }
+    }
+
+    pub(crate) fn unanswered(&self, what: &str, why: NoAnswer) -> FleetError {
+        let unreachable = |reason: &str| FleetError::Unreachable {
+            server: self.server.clone(),
+            reason: reason.to_owned(),
+        };
+        match why {
+            NoAnswer::NotAllowed => FleetError::NotAllowed {
+                server: self.server.clone(),
+                what: what.to_owned(),
+            },
+            NoAnswer::Unsent => unreachable("there is no connection"),
+            NoAnswer::Nobody => unreachable("it has nobody who answers for that"),
+            NoAnswer::TooLarge => unreachable("it does not take a request so large"),
+            NoAnswer::Silence => unreachable("it does not answer"),
+        }
+    }
+}
+
+/// The server's own refusal.
+pub(crate) fn refused(what: &str, error: &Value) -> FleetError {
+    FleetError::Refused {
+        what: what.to_owned(),
+        code: error["err_code"].as_u64().unwrap_or_default(),
+        description: error["description"].as_str().unwrap_or_default().to_owned(),
+    }
+}
+
+async fn connect(
+    to: &Invitation,
+    deadlines: Deadlines,
+    signs: &Arc<Signs>,
+) -> Result<Client, FleetError> {
+    let listener = signs.clone();
+    let options = ConnectOptions::with_nkey(to.seed().reveal().to_owned())
+        .name("flagpost")
+        .require_tls(to.transport() == Transport::Tls)
+        .connection_timeout(deadlines.connect.min(Duration::from_secs(2)))
+        // The first try is at once, at the beginning too.
+        .reconnect_delay_callback(|tries| {
+            let steps = u64::try_from(tries).unwrap_or(u64::MAX).saturating_sub(1);
+            Duration::from_millis(50 * steps.min(20))
+        })
+        .event_callback(move |event| {
+            listener.hear(&event);
+            async {}
+        });
+    let unreachable = |reason: String| FleetError::Unreachable {
+        server: to.to_string(),
+        reason,
+    };
+    match timeout(deadlines.connect, options.connect(to.to_string())).await {
+        Err(_) => Err(unreachable("it does not answer".to_owned())),
+        Ok(Ok(client)) => Ok(client),
+        Ok(Err(error)) => Err(match error.kind() {
+            ConnectErrorKind::AuthorizationViolation | ConnectErrorKind::Authentication => {
+                FleetError::NotAllowed {
+                    server: to.to_string(),
+                    what: "connect".to_owned(),
+                }
+            }
+            _ => unreachable(error.to_string()),
+        }),
+    }
+}
+
+impl Signs {
+    fn hear(&self, event: &Event) {
+        match event {
+            Event::Disconnected | Event::Closed => {
+                self.losses.send_modify(|losses| *losses += 1);
+            }
+            Event::ServerError(ServerError::Other(text)) => {
+                if let Some(subject) = refused_subject(text) {
+                    // Nobody may be waiting.
+                    let _ = self.refused.send(subject.to_owned());
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Ends when a subject is named.
+async fn named(refused: &mut broadcast::Receiver<String>, subject: &str) {
+    loop {
+        match refused.recv().await {
+            Ok(named) if named == subject => return,
+            Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => {}
+            Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
+        }
+    }
+}
+
+/// The subject that the server says may not be published to.
+fn refused_subject(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix("Permissions Violation for Publish to \"")?;
+    rest.split_once('"').map(|(subject, _)| subject)
+}
+
+fn is_new_enough(version: &str) -> bool {
+    let mut parts = version.split(['.', '-']).map(str::parse::<u64>);
+    match (parts.next(), parts.next()) {
+        (Some(Ok(major)), Some(Ok(minor))) => (major, minor) >= OLDEST,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_are_old_or_new_by_number() {
+        for (version, good) in [
+            ("2.12.0", true),
+            ("2.15.1", true),
+            ("2.12.0-RC.1", true),
+            ("3.0.0", true),
+            ("2.11.9", false),
+            ("2.9.10", false),
+            ("1.20.0", false),
+            ("dev", false),
+            ("", false),
+        ] {
+            assert_eq!(is_new_enough(version), good, "{version}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_its_subject() {
+        let text = "Permissions Violation for Publish to \"fp.x.aaaaaaaa\"";
+        assert_eq!(refused_subject(text), Some("fp.x.aaaaaaaa"));
+        let other = "Permissions Violation for Subscription to \"fp.x.aaaaaaaa\"";
+        assert_eq!(refused_subject(other), None);
+    }
+}

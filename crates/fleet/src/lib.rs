@@ -1,0 +1,31 @@
+//! How several computers agree on one order of changes: the way to the server that keeps it.
+//!
+//! Owns what is NATS in Flagpost: names of streams and buckets, subjects, headers, the server's
+//! configuration, and the rule by which an append is repeated until its answer is definite. One stream
+//! per repository *is* that repository's order; nothing of consensus or storage is ours.
+//!
+//! Every call blocks its thread, which must be none of the runtime's own. The crate knows no files, no
+//! rules of tasks or mail, and not what a message says.
+
+mod address;
+mod append;
+mod bucket;
+mod error;
+mod fleet_record;
+mod follower;
+mod hub;
+mod live;
+mod server_config;
+mod stored;
+mod stream;
+
+pub use address::{InvalidInvitation, Invitation, PublicKey, Seed, Transport};
+pub use append::{AppendError, Change};
+pub use error::FleetError;
+pub use fleet_record::{Fleet, FleetRecord, Keyed, ListRecord, MachineRecord, RepoRecord};
+pub use follower::Follower;
+pub use hub::{Deadlines, Hub};
+pub use live::{Live, LiveMachine, LiveWorker};
+pub use server_config::{MachineAccess, MayDecide, ServerConfig, Unwritable};
+pub use stored::{ChangeHeaders, Lane, Numbers, Stored, WIRE};
+pub use stream::{Replicas, RepoStream};

@@ -1,0 +1,195 @@
+//! The configuration of a fleet's server, as text.
+//!
+//! Owns who may do what: each machine speaks under its own name only, and for the gate only where that
+//! is said. The administrator's key may do everything in the fleet's account. Pure: nothing is written
+//! or started here.
+//!
+//! Invariant: a machine is in an account of its own and reaches the fleet's only through what it imports.
+//! Permissions alone do not do: a server sends an answer, or what a consumer delivers, under whatever
+//! subject the asker names, and in one account the streams would store that as another machine's word.
+//! So no machine may make a consumer either.
+
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
+
+use flagpost_model::MachineId;
+
+use crate::address::PublicKey;
+
+/// Whether a machine may decide on briefs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MayDecide {
+    /// A person sits there.
+    Yes,
+    /// It only runs agents.
+    No,
+}
+
+/// A machine that is let in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MachineAccess {
+    /// Its name in subjects.
+    pub machine: MachineId,
+    /// Its key.
+    pub key: PublicKey,
+    /// Whether it speaks for the gate.
+    pub may_decide: MayDecide,
+}
+
+/// A server of one fleet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerConfig {
+    /// Where it listens. Any address but loopback wants TLS or a private network.
+    pub listen: SocketAddr,
+    /// Where it stores.
+    pub store: PathBuf,
+    /// The most bytes that it may store.
+    pub store_bytes: u64,
+    /// The administrator's key.
+    pub admin: PublicKey,
+    /// Who else is let in.
+    pub machines: Vec<MachineAccess>,
+}
+
+/// A directory that no configuration can name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{} cannot stand in a server's configuration: use a path of plain characters", path.display())]
+pub struct Unwritable {
+    path: PathBuf,
+}
+
+/// What every machine may ask of the server: what is stored, and nothing that changes it.
+const COMMON: [&str; 3] = [
+    "$JS.API.INFO",
+    "$JS.API.STREAM.INFO.*",
+    "$JS.API.DIRECT.GET.*",
+];
+
+/// What the fleet's account offers to the others. One question for messages has many answers.
+const OFFERED: &str = r#"
+    { service: "fp.>" }, { service: "$KV.>" },
+    { service: "$JS.API.INFO" }, { service: "$JS.API.STREAM.INFO.*" },
+    { service: "$JS.API.DIRECT.GET.*", response_type: stream },
+    { stream: "told.>" }"#;
+
+impl ServerConfig {
+    /// The text.
+    pub fn text(&self) -> Result<String, Unwritable> {
+        let store = quoted(&self.store)?;
+        let accounts: String = self.machines.iter().map(account).collect();
+        Ok(format!(
+            "listen: \"{}\"\n\
+             jetstream {{ store_dir: {store}, sync_interval: always, max_file_store: {} }}\n\
+             accounts {{\n  \
+             SYS {{ exports: [ {{ service: \"{STORAGE}\", response_type: stream }} ] }}\n  \
+             FLEET {{ jetstream: enabled, users: [ {{ nkey: {} }} ], exports: [{OFFERED} ], imports: [{} ] }}\n\
+             {accounts}}}\n\
+             system_account: SYS\n",
+            self.listen,
+            self.store_bytes,
+            self.admin,
+            import("SYS", STORAGE)
+        ))
+    }
+}
+
+/// A machine's account. Its user's permissions say the same as the imports, and are there so that the
+/// server refuses aloud.
+fn account(access: &MachineAccess) -> String {
+    let subjects: Vec<String> = publishes(access).collect();
+    let allowed: Vec<String> = subjects.iter().map(|it| format!("\"{it}\"")).collect();
+    let imports: Vec<String> = subjects.iter().map(|it| import("FLEET", it)).collect();
+    format!(
+        "  M_{} {{ users: [ {{ nkey: {}, permissions: {{ subscribe: {{ allow: [\"_INBOX.>\", \"told.>\"] }}, \
+         publish: {{ allow: [\n    {}, \"{STORAGE}\"\n  ] }} }} }} ], imports: [{},{},\n    \
+         {{ stream: {{ account: FLEET, subject: \"told.>\" }} }} ] }}\n",
+        access.machine,
+        access.key,
+        allowed.join(", "),
+        imports.join(","),
+        import("SYS", STORAGE)
+    )
+}
+
+/// What an account may ask of another.
+fn import(account: &str, subject: &str) -> String {
+    format!("\n    {{ service: {{ account: {account}, subject: \"{subject}\" }} }}")
+}
+
+/// Under this the server tells how it stores; it is the system's, and changes nothing.
+pub(crate) const STORAGE: &str = "$SYS.REQ.SERVER.PING.JSZ";
+
+/// The subjects under which a machine may publish.
+fn publishes(access: &MachineAccess) -> impl Iterator<Item = String> {
+    let machine = &access.machine;
+    let gate = match access.may_decide {
+        MayDecide::Yes => Some(format!("fp.*.{machine}.gate")),
+        MayDecide::No => None,
+    };
+    let own = [
+        format!("fp.*.{machine}"),
+        format!("$KV.FP_fleet.m.{machine}"),
+        format!("$KV.FP_live.{machine}"),
+        format!("$KV.FP_live.{machine}.>"),
+    ];
+    let common = COMMON.into_iter().map(str::to_owned);
+    own.into_iter().chain(gate).chain(common)
+}
+
+/// A path between quotation marks.
+fn quoted(path: &Path) -> Result<String, Unwritable> {
+    let plain = |c: char| !c.is_control() && !matches!(c, '"' | '\\' | '$');
+    match path.to_str() {
+        Some(text) if path.is_absolute() && text.chars().all(plain) => Ok(format!("\"{text}\"")),
+        _ => Err(Unwritable {
+            path: path.to_owned(),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::address::Seed;
+
+    fn key() -> PublicKey {
+        Seed::generate().unwrap().public_key().unwrap()
+    }
+
+    fn config(store: &str) -> ServerConfig {
+        ServerConfig {
+            listen: "127.0.0.1:4222".parse().unwrap(),
+            store: store.into(),
+            store_bytes: 1 << 30,
+            admin: key(),
+            machines: [("aaaaaaaa", MayDecide::Yes), ("bbbbbbbb", MayDecide::No)]
+                .map(|(name, may_decide)| MachineAccess {
+                    machine: name.parse().unwrap(),
+                    key: key(),
+                    may_decide,
+                })
+                .into(),
+        }
+    }
+
+    #[test]
+    fn only_who_may_decide_speaks_for_the_gate() {
+        let text = config("/var/lib/flagpost nats").text().unwrap();
+        assert!(
+            text.contains("store_dir: \"/var/lib/flagpost nats\""),
+            "{text}"
+        );
+        assert!(text.contains("\"fp.*.aaaaaaaa.gate\""), "{text}");
+        assert!(text.contains("\"fp.*.bbbbbbbb\""), "{text}");
+        assert!(!text.contains("bbbbbbbb.gate"), "{text}");
+    }
+
+    #[test]
+    fn a_path_that_would_end_its_quotes_is_refused() {
+        for bad in ["store", "/a\"b", "/a\\b", "/a\nb", "/a$b"] {
+            assert!(config(bad).text().is_err(), "{bad:?}");
+        }
+    }
+}

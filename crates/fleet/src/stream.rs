@@ -1,0 +1,241 @@
+//! One repository's stream: how it is made, and what was stored in it.
+//!
+//! Owns the stream's name and configuration. Machines never change the latter; they look whether it
+//! promises what it must, and keep away where it does not.
+
+use std::time::Instant;
+
+use async_nats::StatusCode;
+use flagpost_model::RepoId;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::{error::FleetError, follower::Follower, hub::Hub, stored::Stored};
+
+/// The most bytes that a repository's order may have.
+const MOST_BYTES: u64 = 8 << 30;
+
+/// The fewest with which it is worth to begin.
+const FEWEST_BYTES: u64 = 64 << 20;
+
+/// The most bytes of one message, its headers included.
+pub(crate) const MESSAGE_BYTES: usize = 1 << 20;
+
+/// The server's number for: no room for what the stream reserves.
+const NO_ROOM: u64 = 10047;
+
+/// On how many servers each message lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Replicas {
+    /// One: what its disk loses is lost there.
+    One,
+    /// Three, of which a majority has it before it is acknowledged.
+    Three,
+}
+
+impl Replicas {
+    pub(crate) fn count(self) -> u64 {
+        match self {
+            Self::One => 1,
+            Self::Three => 3,
+        }
+    }
+}
+
+/// The order of one repository's changes.
+#[derive(Debug, Clone)]
+pub struct RepoStream {
+    pub(crate) hub: Hub,
+    pub(crate) repo: RepoId,
+    pub(crate) name: String,
+}
+
+/// What the server says of a stream.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct StreamInfo {
+    pub(crate) config: Value,
+    /// Tells streams of one name apart.
+    pub(crate) created: String,
+    pub(crate) state: StreamState,
+}
+
+/// Which messages it has.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct StreamState {
+    pub(crate) first_seq: u64,
+    pub(crate) last_seq: u64,
+    /// How many each subject has, where that was asked for.
+    #[serde(default)]
+    pub(crate) subjects: std::collections::BTreeMap<String, u64>,
+}
+
+impl RepoStream {
+    /// Makes it, which only the administrator may. It reserves 8 GiB, or as much of that as the server
+    /// still has.
+    pub fn create(hub: &Hub, repo: &RepoId, replicas: Replicas) -> Result<Self, FleetError> {
+        let stream = Self::named(hub, repo)?;
+        let mut bytes = MOST_BYTES;
+        loop {
+            let mut config = promises(&stream.name, repo, replicas);
+            config["max_bytes"] = json!(bytes);
+            match hub.block_on(create(hub, &stream.name, &config)) {
+                Err(FleetError::Refused { code: NO_ROOM, .. }) if bytes > FEWEST_BYTES => {
+                    bytes /= 2;
+                }
+                made => return made.map(|()| stream),
+            }
+        }
+    }
+
+    /// The one that is there, if it promises what it must.
+    pub fn open(hub: &Hub, repo: &RepoId, replicas: Replicas) -> Result<Self, FleetError> {
+        let stream = Self::named(hub, repo)?;
+        let info = hub.block_on(info(hub, &stream.name))?;
+        let asked = promises(&stream.name, repo, replicas);
+        check(&stream.name, &asked, &info.config)?;
+        Ok(stream)
+    }
+
+    fn named(hub: &Hub, repo: &RepoId) -> Result<Self, FleetError> {
+        if repo.as_str().contains('.') {
+            let what = format!("the repository's id {repo}");
+            return Err(FleetError::malformed(what, "a fleet's has no dots"));
+        }
+        Ok(Self {
+            hub: hub.clone(),
+            repo: repo.clone(),
+            name: format!("FP_{repo}"),
+        })
+    }
+
+    /// The repository.
+    pub fn repo(&self) -> &RepoId {
+        &self.repo
+    }
+
+    /// The last message.
+    pub fn last(&self) -> Result<Option<Stored>, FleetError> {
+        self.hub.block_on(async {
+            let deadline = Instant::now() + self.hub.deadlines().answer;
+            loop {
+                let last = info(&self.hub, &self.name).await?.state.last_seq;
+                if last == 0 {
+                    return Ok(None);
+                }
+                // Another server than the one that knows the last may be asked for it, and lag.
+                match self.get_now(last).await? {
+                    None if Instant::now() < deadline => {}
+                    found => return Ok(found),
+                }
+            }
+        })
+    }
+
+    /// A message by its place. Of a stream on three servers, one that is not found yet may still come.
+    pub fn get(&self, seq: u64) -> Result<Option<Stored>, FleetError> {
+        self.hub.block_on(self.get_now(seq))
+    }
+
+    /// All messages from this place on, those to come included.
+    pub fn read_from(&self, seq: u64) -> Result<Follower, FleetError> {
+        Follower::new(self, seq)
+    }
+
+    pub(crate) async fn get_now(&self, seq: u64) -> Result<Option<Stored>, FleetError> {
+        let what = format!("read message {seq} of {}", self.name);
+        let body = json!({ "seq": seq }).to_string();
+        let subject = format!("$JS.API.DIRECT.GET.{}", self.name);
+        let answer = self.hub.inquire(&what, &subject, body.into()).await?;
+        if answer.status == Some(StatusCode::NOT_FOUND) {
+            return Ok(None);
+        }
+        Stored::read(&self.repo, seq, &answer).map(Some)
+    }
+}
+
+/// What a repository's stream must be. How many bytes it may have is the server's to say.
+fn promises(name: &str, repo: &RepoId, replicas: Replicas) -> Value {
+    json!({
+        "name": name,
+        "subjects": [format!("fp.{repo}.*"), format!("fp.{repo}.*.gate")],
+        "storage": "file",
+        "retention": "limits",
+        "num_replicas": replicas.count(),
+        "deny_delete": true,
+        "deny_purge": true,
+        "discard": "new",
+        "max_msgs": -1,
+        "max_age": 0,
+        "max_msg_size": MESSAGE_BYTES,
+        "allow_direct": true,
+        "duplicate_window": 120_000_000_000_u64,
+        // What is stored is told: not what it says, only that it is there.
+        "republish": { "src": ">", "dest": "told.>", "headers_only": true },
+    })
+}
+
+/// What none of our streams is: each would let messages change, vanish or come from elsewhere.
+const NEVER: [&str; 9] = [
+    "allow_atomic",
+    "allow_msg_counter",
+    "allow_rollup_hdrs",
+    "discard_new_per_subject",
+    "mirror",
+    "no_ack",
+    "sealed",
+    "sources",
+    "subject_transform",
+];
+
+/// Whether a stream is configured as asked.
+pub(crate) fn check(name: &str, asked: &Value, found: &Value) -> Result<(), FleetError> {
+    let wrong = |key: &str, asked: &Value, found: &Value| FleetError::Configuration {
+        name: name.to_owned(),
+        key: key.to_owned(),
+        asked: asked.to_string(),
+        found: found.to_string(),
+    };
+    for (key, asked) in asked.as_object().into_iter().flatten() {
+        if found[key] != *asked {
+            return Err(wrong(key, asked, &found[key]));
+        }
+    }
+    let is_off = |value: &Value| matches!(value, Value::Null | Value::Bool(false));
+    let never = NEVER.iter().find(|key| !is_off(&found[**key]));
+    never.map_or(Ok(()), |key| {
+        Err(wrong(key, &Value::Bool(false), &found[*key]))
+    })
+}
+
+/// Makes a stream. One of the same name and configuration is no error, to the server or here.
+pub(crate) async fn create(hub: &Hub, name: &str, config: &Value) -> Result<(), FleetError> {
+    let what = format!("make {name}");
+    let subject = format!("$JS.API.STREAM.CREATE.{name}");
+    let made = hub.inquire_json(&what, &subject, config).await?;
+    let made = made.ok_or_else(|| FleetError::Gone {
+        name: name.to_owned(),
+    })?;
+    check(name, config, &made["config"])
+}
+
+/// What the server says of a stream.
+pub(crate) async fn info(hub: &Hub, name: &str) -> Result<StreamInfo, FleetError> {
+    info_of(hub, name, &json!({})).await
+}
+
+/// The same with more asked for.
+pub(crate) async fn info_of(
+    hub: &Hub,
+    name: &str,
+    asked: &Value,
+) -> Result<StreamInfo, FleetError> {
+    let what = format!("look at {name}");
+    let subject = format!("$JS.API.STREAM.INFO.{name}");
+    match hub.inquire_json(&what, &subject, asked).await? {
+        None => Err(FleetError::Gone {
+            name: name.to_owned(),
+        }),
+        Some(info) => serde_json::from_value(info)
+            .map_err(|error| FleetError::malformed(format!("what is said of {name}"), error)),
+    }
+}

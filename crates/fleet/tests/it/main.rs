@@ -1,0 +1,17 @@
+//! The way to a fleet's order, tried on the real server.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "tests arrange the machine by hand"
+)]
+
+mod a_change_has_one_place;
+mod a_fleet_is_founded_once;
+mod a_key_allows_so_much;
+mod a_reader_misses_nothing;
+mod a_server_dies_or_hangs;
+mod a_stream_promises_what_it_must;
+mod what_it_costs;
+mod world;
