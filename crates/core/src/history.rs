@@ -96,7 +96,7 @@ impl<'h> History<'h> {
     }
 
     /// All of it; nothing where there is none.
-    fn bytes(&self) -> Result<Vec<u8>> {
+    pub(crate) fn bytes(&self) -> Result<Vec<u8>> {
         match self.home.fs().read(&self.path, 0, LIMIT) {
             Ok(bytes) => Ok(bytes),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -167,7 +167,7 @@ impl<'h> History<'h> {
             }
             .into());
         }
-        let order = self.home.order_of(&self.repo);
+        let order = self.home.order_of(&self.repo)?;
         let voids = match order {
             None => self.unsettled(lines, appeared, Fate::CutShort)?,
             // What the fleet has is finished, and that takes the locks of what it changes.

@@ -6,14 +6,16 @@
 //! happened, and is never voided. A repository that is not shared knows nothing of all this.
 
 mod apply;
+mod base;
 mod shared_change;
 mod shared_dir;
 
 use std::fmt;
 
-use flagpost_model::{RepoId, WorkerId};
+use flagpost_model::RepoId;
 
 pub use apply::Followed;
+pub use base::{BasePart, share, take_over};
 pub use shared_change::{Origin, SharedChange};
 
 use crate::{
@@ -27,9 +29,6 @@ const TRIES: usize = 8;
 
 /// Who says which change of a repository comes next.
 pub trait Order: fmt::Debug + Send + Sync {
-    /// Whether other machines follow this repository.
-    fn is_shared(&self, repo: &RepoId) -> bool;
-
     /// Makes this the change that follows the one before its first number. On success it has happened,
     /// whatever becomes of this machine.
     fn publish(&self, change: &SharedChange) -> Result<(), OrderRefusal>;
@@ -80,12 +79,6 @@ pub enum OrderRefusal {
     },
 }
 
-/// Begins to share a repository with what is here: the number of its last line. Its `home` is in no order
-/// yet.
-pub fn begin(home: &Home, repo: &RepoId, actor: &WorkerId) -> Result<u64> {
-    History::of(home, repo).settle_all(actor, home.now())
-}
-
 /// The number of the first line that a machine wants from the order: of its last change, which a crash may
 /// have cut short, or else of the first of all.
 pub fn first_wanted(home: &Home, repo: &RepoId) -> Result<u64> {
@@ -112,7 +105,14 @@ impl Home {
     }
 
     /// Who puts the changes of this repository in order; none where it is not shared.
-    pub(crate) fn order_of(&self, repo: &RepoId) -> Option<&dyn Order> {
-        self.order().filter(|order| order.is_shared(repo))
+    pub(crate) fn order_of(&self, repo: &RepoId) -> Result<Option<&dyn Order>> {
+        if !History::of(self, repo).is_shared()? {
+            return Ok(None);
+        }
+        let order = self.order().ok_or_else(|| OrderRefusal::Unreachable {
+            repo: repo.clone(),
+            reason: "this build of Flagpost knows no fleet of several machines".to_owned(),
+        })?;
+        Ok(Some(order))
     }
 }

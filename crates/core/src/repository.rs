@@ -124,26 +124,69 @@ impl Repository {
         let top = place.into_top();
         let name = free_name(home, &top, &id)?;
         let at = home.now();
-        let record = RepositoryRecord {
-            id: id.clone(),
-            name: name.clone(),
-            path: top.display().to_string(),
-            created_at: at,
-        };
-        let text = serde_json::to_value(&record).map(|value| format!("{value:#}\n"));
-        let text = text.map_err(|error| Error::Invalid {
-            what: top.display().to_string(),
-            reason: error.to_string(),
-        })?;
-        let entry = Entry::new(history::Kind::RepositoryRegistered).detail("path", record.path);
-        home.make_dirs(&home.repository_dir(&id))?;
+        let record = RepositoryRecord::of(&id, &name, &top, at);
         let mut batch = Batch::new();
-        batch.put(record_path(home, &id), text.into_bytes());
+        record.put(home, &mut batch)?;
+        let entry = Entry::new(history::Kind::RepositoryRegistered).detail("path", record.path);
         let sealed = batch.stage(home.fs())?;
         // Killed between the two, the next registration says it again.
         History::of(home, &id).record(actor, at, vec![entry])?;
         sealed.publish()?;
         Ok(Self { id, name, top })
+    }
+
+    /// Makes the repository that `dir` lies in one of the fleet's, under its id and name. No history
+    /// begins here: the fleet has one. Doing it again changes nothing.
+    pub fn adopt(home: &Home, dir: &Path, id: &RepoId, name: &ListId) -> Result<Self> {
+        home.make_dirs(home.root())?;
+        let _lock = home.lock()?;
+        let place = place(home, dir)?.unwrap_or_else(|| RepositoryTop::Plain(dir.to_owned()));
+        match place.id(home)? {
+            Some(own) if own == *id => {}
+            Some(own) if record(home, &own)?.is_some() => {
+                return Err(Error::Invalid {
+                    what: place.into_top().display().to_string(),
+                    reason: format!(
+                        "it is registered here as repository {own}, with a history of its own, and the fleet knows it as {id}; join in another clone, or under another FLAGPOST_HOME"
+                    ),
+                });
+            }
+            Some(_) | None => place.set(home, id)?,
+        }
+        place.sync(home)?;
+        let top = place.into_top();
+        if record(home, id)?.is_none() {
+            let mut batch = Batch::new();
+            RepositoryRecord::of(id, name, &top, home.now()).put(home, &mut batch)?;
+            batch.stage(home.fs())?.publish()?;
+        }
+        Ok(Self {
+            id: id.clone(),
+            name: name.clone(),
+            top,
+        })
+    }
+}
+
+impl RepositoryRecord {
+    fn of(id: &RepoId, name: &ListId, top: &Path, at: Timestamp) -> Self {
+        Self {
+            id: id.clone(),
+            name: name.clone(),
+            path: top.display().to_string(),
+            created_at: at,
+        }
+    }
+
+    fn put(&self, home: &Home, batch: &mut Batch) -> Result<()> {
+        let text = serde_json::to_value(self).map(|value| format!("{value:#}\n"));
+        let text = text.map_err(|error| Error::Invalid {
+            what: self.path.clone(),
+            reason: error.to_string(),
+        })?;
+        home.make_dirs(&home.repository_dir(&self.id))?;
+        batch.put(record_path(home, &self.id), text.into_bytes());
+        Ok(())
     }
 }
 
@@ -167,17 +210,22 @@ impl RepositoryTop {
     }
 
     fn assign(&self, home: &Home) -> Result<RepoId> {
-        let id = uuid::Uuid::new_v4().to_string();
+        let id = uuid::Uuid::new_v4().to_string().parse()?;
+        self.set(home, &id)?;
+        Ok(id)
+    }
+
+    fn set(&self, home: &Home, id: &RepoId) -> Result<()> {
         match self {
             Self::Git(top) => {
-                git(top, &["config", "--local", KEY, &id])?;
+                git(top, &["config", "--local", KEY, id.as_str()])?;
             }
             Self::Plain(top) => {
                 home.make_dirs(&top.join(PLAIN_DIR))?;
                 fsx::replace(home.fs(), &plain_id(top), format!("{id}\n").as_bytes())?;
             }
         }
-        Ok(id.parse()?)
+        Ok(())
     }
 
     /// Makes the id durable.

@@ -166,7 +166,7 @@ impl History<'_> {
                 Err(_) => None,
             },
         };
-        if self.home.order_of(&self.repo).is_some() {
+        if self.is_shared()? {
             return Ok(Vec::new());
         }
         let appeared = |entry: &Entry| change::is_applied(self.home, None, entry);

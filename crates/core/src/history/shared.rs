@@ -1,6 +1,6 @@
 //! The end of a shared repository's history.
 //!
-//! Owns `.settled` beside the history: the number of the last line whose change has appeared on this
+//! Owns `.shared` beside the history, which says that it is one, and `.settled` beside the history: the number of the last line whose change has appeared on this
 //! machine. It is written when that is so, and not synced: after a power cut it may be behind, and the last
 //! change is finished again, which changes nothing that is as it should be. Invariant: only the last change
 //! can be unfinished, since nobody goes on before it is.
@@ -9,7 +9,6 @@ use flagpost_disk::{
     self as disk,
     fsx::{self, Durability, Lock, Rank},
 };
-use flagpost_model::WorkerId;
 use jiff::Timestamp;
 
 use super::{History, LONGEST_TAIL, Line, TAIL, chain};
@@ -17,6 +16,9 @@ use crate::{error::Result, order::OrderRefusal};
 
 /// The name of the number's file.
 const SETTLED: &str = ".settled";
+
+/// The flag that says that other machines follow.
+const SHARED: &str = ".shared";
 
 /// How a history goes on after a line.
 #[derive(Debug)]
@@ -54,9 +56,9 @@ impl History<'_> {
 
     /// Refuses to mend here alone what every machine has: another one has it whole.
     pub(super) fn must_be_own(&self) -> Result<()> {
-        match self.home.order_of(&self.repo) {
-            None => Ok(()),
-            Some(_) => Err(OrderRefusal::Frozen {
+        match self.is_shared()? {
+            false => Ok(()),
+            true => Err(OrderRefusal::Frozen {
                 repo: self.repo.clone(),
                 reason: "its history here is damaged, and other machines have it whole".to_owned(),
             }
@@ -64,12 +66,10 @@ impl History<'_> {
         }
     }
 
-    /// Says that all that is here has appeared: whoever begins to share it takes back what has not.
-    pub(crate) fn settle_all(&self, actor: &WorkerId, at: Timestamp) -> Result<u64> {
-        self.void_unapplied(actor, at)?;
-        let last = self.last()?;
-        self.settle(last);
-        Ok(last)
+    /// Whether other machines follow it.
+    pub(crate) fn is_shared(&self) -> Result<bool> {
+        let flag = self.path.with_file_name(SHARED);
+        Ok(fsx::stat(self.home.fs(), &flag)?.is_some())
     }
 
     /// The number of the first line of the last change; 1 where there is none.
@@ -146,6 +146,22 @@ impl Follower<'_> {
             false => end.at + there as u64,
         };
         Ok(fsx::complete(fs, path, len, rest)?)
+    }
+
+    /// Begins the history with this text, whatever is there.
+    pub(crate) fn begin_with(&self, text: &str) -> Result<()> {
+        Ok(fsx::replace(
+            self.history.home.fs(),
+            &self.history.path,
+            text.as_bytes(),
+        )?)
+    }
+
+    /// Says that other machines follow from here on.
+    pub(crate) fn raise_shared(&self) -> Result<()> {
+        let flag = self.history.path.with_file_name(SHARED);
+        fsx::flag(self.history.home.fs(), &flag)?;
+        Ok(())
     }
 
     /// Says that all that is here has appeared, where it ends with line `n` or before.

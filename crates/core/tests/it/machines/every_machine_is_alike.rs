@@ -64,7 +64,8 @@ fn fleet() -> (Vec<Machine>, RepoId) {
     let repo = world.repository.id.clone();
     let traits = workers::Traits::default();
     workers::register(&world.fleet(), &worker("operator"), &worker("W1"), traits).unwrap();
-    let base = order::begin(&world.home, &repo, &worker("operator")).unwrap();
+    let mut parts = |_: &_| Ok(());
+    let base = order::share(&world.home, &repo, &worker("operator"), &mut parts).unwrap();
     let stream = Stream::after((&repo, base), Kept::Here(std::sync::Mutex::default()));
     let files = fs.files();
     let machine = || {

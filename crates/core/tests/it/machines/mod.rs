@@ -80,7 +80,7 @@ impl Kept {
 impl Stream {
     /// Shares the repository of a home with what it holds.
     pub fn of(home: &Home, repo: &RepoId) -> Arc<Self> {
-        let base = order::begin(home, repo, &worker("operator")).unwrap();
+        let base = order::share(home, repo, &worker("operator"), &mut |_| Ok(())).unwrap();
         let changes = Kept::Here(Mutex::default());
         Self::after((repo, base), changes)
     }
@@ -162,10 +162,6 @@ struct Machine {
 }
 
 impl Order for Machine {
-    fn is_shared(&self, repo: &RepoId) -> bool {
-        *repo == self.stream.repo
-    }
-
     fn publish(&self, change: &SharedChange) -> Result<(), OrderRefusal> {
         let repo = change.repo().clone();
         let unsettled = || OrderRefusal::Unsettled { repo: repo.clone() };
@@ -394,7 +390,8 @@ pub fn arranged(mode: Mode, setup: impl FnOnce() -> PowerFs) -> PowerFs {
     if mode != Mode::Alone {
         let world = world::World::simulated(&fs);
         let repo = world.repository.id;
-        let base = order::begin(&world.home, &repo, &worker("operator")).unwrap();
+        let mut parts = |_: &_| Ok(());
+        let base = order::share(&world.home, &repo, &worker("operator"), &mut parts).unwrap();
         fs.settle();
         let files = fs.files();
         SHARED.set(Some(Shared { repo, base, files }));
@@ -458,6 +455,7 @@ pub fn is_replicated(path: &Path) -> bool {
         ".highwatermark",
         ".cache",
         ".settled",
+        ".shared",
         ".history.lock",
     ];
     let parts = || path.components().map(|it| it.as_os_str().to_string_lossy());

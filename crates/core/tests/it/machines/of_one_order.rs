@@ -3,9 +3,9 @@
 use std::{collections::BTreeSet, fs, thread};
 
 use flagpost_core::{
-    Error, FailureKind, claims,
+    Error, FailureKind, Home, List, Repository, claims,
     failure::judge,
-    order::{OrderRefusal, Origin},
+    order::{self, BasePart, OrderRefusal, Origin},
     relay::{
         decide::{self, DecisionRequest},
         deliver, reports,
@@ -19,11 +19,12 @@ use flagpost_model::{
     task::{Ending, StateName},
 };
 
-use super::{Answer, Fleet3, Node};
+use super::{Answer, Fleet3, Node, assert_alike, replicated_in};
 use crate::{
-    relay::{draft, proposal, seq},
-    world::{act, finish, id, subject, terms, worker},
+    relay::{draft, mail, proposal, propose, ratify, register, report, seq},
+    world::{World, act, finish, id, subject, terms, worker},
 };
+use flagpost_testkit::scratch::scratch;
 
 fn add(node: &Node, text: &str) -> TaskId {
     let list = node.list();
@@ -318,4 +319,60 @@ fn what_does_not_fit_freezes_and_changes_nothing() {
         refused(b.try_follow()),
         OrderRefusal::Frozen { .. }
     ));
+}
+
+#[test]
+fn who_joins_takes_over_all_that_is_there_and_goes_on() {
+    let first = World::real();
+    register(&first, &["W1"]);
+    let w1 = mail(&first, "W1");
+    propose(&w1, "brief 1");
+    ratify(&w1, 1);
+    report(&w1, "report 1");
+    for number in 1..=300 {
+        let long = format!("Task {number} {}", "x".repeat(3_000));
+        tasks::add(&first.list(), &worker("ann"), &subject(&long), &[]).unwrap();
+    }
+    tasks::remove(&first.list(), &worker("ann"), &id(300)).unwrap();
+    let mut parts = Vec::new();
+    let mut keep = |part: &BasePart| {
+        parts.push(part.to_bytes());
+        Ok(())
+    };
+    let repo = &first.repository.id;
+    let last = order::share(&first.home, repo, &worker("ann"), &mut keep).unwrap();
+    assert!(parts.len() > 3, "{}", parts.len());
+    let parts: Vec<BasePart> = parts
+        .iter()
+        .map(|bytes| {
+            assert!(bytes.len() < 900 << 10, "{}", bytes.len());
+            BasePart::parse(repo, bytes).unwrap().unwrap()
+        })
+        .collect();
+
+    let place = scratch();
+    let home = Home::at(place.path().join("home"));
+    let top = place.path().join("clone");
+    fs::create_dir(&top).unwrap();
+    Repository::adopt(&home, &top, repo, &first.repository.name).unwrap();
+    let half = order::take_over(&home, repo, &parts[..2]);
+    assert!(matches!(refused(half), OrderRefusal::Frozen { .. }));
+    for _ in 0..2 {
+        assert_eq!(order::take_over(&home, repo, &parts).unwrap(), last);
+        let own = |mut files: std::collections::BTreeMap<_, _>| {
+            files.retain(|path: &std::path::PathBuf, _| !path.ends_with("repo.json"));
+            files
+        };
+        let [a, b] = [first.home.root(), home.root()].map(|root| own(replicated_in(root)));
+        assert_alike(&a, &b);
+    }
+    // A build that knows no fleet changes nothing of it.
+    let alone = List::open(&home, &first.repository.name).unwrap();
+    let refusal = tasks::add(&alone, &worker("ann"), &subject("Alone"), &[]);
+    assert!(matches!(refused(refusal), OrderRefusal::Unreachable { .. }));
+    // One that has a history of its own is not given another's.
+    let other = World::real();
+    let clone = other.place().join("repo");
+    let refusal = Repository::adopt(&other.home, &clone, repo, &first.repository.name);
+    assert!(matches!(refusal, Err(Error::Invalid { .. })), "{refusal:?}");
 }

@@ -1,0 +1,277 @@
+//! What a repository holds when it is first shared: the beginning of its order.
+//!
+//! Owns the base: the whole history and every shared file, in parts that each fit a message, and the numbers
+//! that were given out. It is taken under the history's lock, under which every recorded change appears. A
+//! machine that joins puts all parts in place, and begins to share with the last one. Invariant: the flag
+//! `.shared` is raised last, on both ends.
+
+use std::path::{Path, PathBuf};
+
+use flagpost_disk::{
+    dialects::{claude_tasks, relay as mail},
+    fsx::{self, Batch},
+};
+use flagpost_model::{RepoId, WorkerId, envelope::Direction};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    OrderRefusal,
+    shared_change::WIRE,
+    shared_dir::{SharedDir, SharedFile},
+};
+use crate::{
+    error::{Error, Result},
+    history::History,
+    home::Home,
+    list::List,
+    relay::Fleet,
+    roots,
+};
+
+/// So much text a part has at most, and one file more.
+const PART: usize = 256 << 10;
+
+/// One part of a base.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BasePart {
+    wire: u32,
+    /// The number of this part, from 1.
+    part: usize,
+    /// How many there are.
+    of: usize,
+    /// The number of the history's last line.
+    last: u64,
+    /// The next text of the history, which may end within a line.
+    history: String,
+    files: Vec<BaseFile>,
+    /// The highest number that was given out in a directory.
+    counters: Vec<BaseCounter>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct BaseFile {
+    file: String,
+    text: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct BaseCounter {
+    dir: String,
+    highest: u64,
+}
+
+/// Shares a repository with what is here: each part of its base is published, and from then on its changes
+/// are put in order. Answers with the number of the last line.
+pub fn share(
+    home: &Home,
+    repo: &RepoId,
+    actor: &WorkerId,
+    publish: &mut dyn FnMut(&BasePart) -> Result<()>,
+) -> Result<u64> {
+    let history = History::of(home, repo);
+    history.void_unapplied(actor, home.now())?;
+    let follower = history.follower(home.now())?;
+    let last = history.last()?;
+    for part in parts(home, repo, last)? {
+        publish(&part)?;
+    }
+    follower.settle(last);
+    follower.raise_shared()?;
+    Ok(last)
+}
+
+/// What is here, in parts.
+fn parts(home: &Home, repo: &RepoId, last: u64) -> Result<Vec<BasePart>> {
+    let history = String::from_utf8(History::of(home, repo).bytes()?);
+    let history = history.map_err(|_| Error::Invalid {
+        what: "history".to_owned(),
+        reason: "it is no UTF-8; 'flagpost doctor' tells how to go on".to_owned(),
+    })?;
+    let mut parts: Vec<BasePart> = Vec::new();
+    let empty = || BasePart {
+        wire: WIRE,
+        part: 0,
+        of: 0,
+        last,
+        history: String::new(),
+        files: Vec::new(),
+        counters: Vec::new(),
+    };
+    let mut rest = history.as_str();
+    while !rest.is_empty() {
+        let (text, after) = rest.split_at(rest.floor_char_boundary(PART));
+        parts.push(BasePart {
+            history: text.to_owned(),
+            ..empty()
+        });
+        rest = after;
+    }
+    let (mut part, mut size) = (empty(), 0);
+    for dir in dirs(home, repo)? {
+        let path = dir.path(home, repo)?;
+        let counter = path.join(counter_of(&dir));
+        let highest = fsx::peek(home.fs(), &counter)?;
+        if highest > 0 {
+            let dir = dir.to_string();
+            part.counters.push(BaseCounter { dir, highest });
+        }
+        for name in fsx::names(home.fs(), &path)? {
+            let Some(text) = shared_text(home, &dir, &path.join(&name))? else {
+                continue;
+            };
+            let file = format!("{dir}/{}", name.to_string_lossy());
+            size += file.len() + text.len();
+            part.files.push(BaseFile { file, text });
+            if size >= PART {
+                parts.push(std::mem::replace(&mut part, empty()));
+                size = 0;
+            }
+        }
+    }
+    parts.push(part);
+    let of = parts.len();
+    for (at, part) in parts.iter_mut().enumerate() {
+        (part.part, part.of) = (at + 1, of);
+    }
+    Ok(parts)
+}
+
+/// The text of a file that is shared. What cannot be read is nobody else's either.
+fn shared_text(home: &Home, dir: &SharedDir, path: &Path) -> Result<Option<String>> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    if format!("{dir}/{name}").parse::<SharedFile>().is_err() {
+        return Ok(None);
+    }
+    match fsx::read(home.fs(), path) {
+        Ok(bytes) => Ok(bytes.and_then(|bytes| String::from_utf8(bytes).ok())),
+        Err(error) if error.is_unreadable_file() => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Every shared directory of a repository.
+fn dirs(home: &Home, repo: &RepoId) -> Result<Vec<SharedDir>> {
+    let mut dirs = Vec::new();
+    for id in roots::lists(home)? {
+        if List::open(home, &id)?
+            .repository()
+            .is_ok_and(|it| it == *repo)
+        {
+            dirs.push(SharedDir::List(id));
+        }
+    }
+    for worker in Fleet::of(home, repo).ids()? {
+        dirs.push(SharedDir::Worker(worker.clone()));
+        let of = |direction: &Direction| SharedDir::Mail(worker.clone(), *direction);
+        dirs.extend(Direction::ALL.iter().map(of));
+    }
+    dirs.push(SharedDir::Reservations);
+    Ok(dirs)
+}
+
+/// The name of the file that counts what a directory gave out; of one without, a name that nothing has.
+fn counter_of(dir: &SharedDir) -> &'static str {
+    match dir {
+        SharedDir::List(_) => claude_tasks::COUNTER,
+        SharedDir::Mail(..) | SharedDir::Worker(_) | SharedDir::Reservations => mail::COUNTER,
+    }
+}
+
+impl BasePart {
+    /// Reads a message: a part of a base, or `None` where it is a change.
+    pub fn parse(repo: &RepoId, bytes: &[u8]) -> Result<Option<Self>> {
+        #[derive(Deserialize)]
+        struct Kind {
+            #[serde(default)]
+            part: Option<usize>,
+        }
+        let frozen = |error: serde_json::Error| OrderRefusal::Frozen {
+            repo: repo.clone(),
+            reason: format!("a message cannot be read: {error}"),
+        };
+        let kind: Kind = serde_json::from_slice(bytes).map_err(frozen)?;
+        match kind.part {
+            None => Ok(None),
+            Some(_) => Ok(Some(serde_json::from_slice(bytes).map_err(frozen)?)),
+        }
+    }
+
+    /// The part as it is published.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        // Texts, numbers and lists of them are always JSON.
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+
+    /// The number of the history's last line.
+    pub fn last(&self) -> u64 {
+        self.last
+    }
+
+    /// Whether a base begins with it.
+    pub fn is_first(&self) -> bool {
+        self.part == 1
+    }
+
+    /// Whether all of a base is there with it.
+    pub fn is_last(&self) -> bool {
+        self.part == self.of
+    }
+}
+
+/// Puts a whole base in place on a machine that joins, and begins to share with it. Done again after a
+/// crash, it does the same once more.
+pub fn take_over(home: &Home, repo: &RepoId, parts: &[BasePart]) -> Result<u64> {
+    let whole = parts
+        .iter()
+        .enumerate()
+        .all(|(at, it)| it.part == at + 1 && it.of == parts.len());
+    let last = parts.last().filter(|_| whole).map(BasePart::last);
+    let frozen = |reason: &str| OrderRefusal::Frozen {
+        repo: repo.clone(),
+        reason: reason.to_owned(),
+    };
+    let last = last.ok_or_else(|| frozen("what it began with is not whole"))?;
+    let history = History::of(home, repo);
+    let follower = history.follower(home.now())?;
+    if history.is_shared()? {
+        return Ok(last);
+    }
+    for part in parts {
+        if part.wire > WIRE {
+            return Err(frozen("a newer Flagpost shared it; update this machine's").into());
+        }
+        part.put(home, repo)?;
+    }
+    let text: String = parts.iter().map(|it| it.history.as_str()).collect();
+    follower.begin_with(&text)?;
+    follower.settle(last);
+    follower.raise_shared()?;
+    Ok(last)
+}
+
+impl BasePart {
+    fn put(&self, home: &Home, repo: &RepoId) -> Result<()> {
+        let mut batch = Batch::new();
+        for BaseFile { file, text } in &self.files {
+            let file: SharedFile = file.parse().map_err(|error| OrderRefusal::Frozen {
+                repo: repo.clone(),
+                reason: format!("what it began with names {error}"),
+            })?;
+            home.make_dirs(&file.dir.path(home, repo)?)?;
+            batch.put(file.path(home, repo)?, text.clone().into_bytes());
+        }
+        for BaseCounter { dir, highest } in &self.counters {
+            let dir: SharedDir = dir.parse().map_err(|error| OrderRefusal::Frozen {
+                repo: repo.clone(),
+                reason: format!("what it began with names {error}"),
+            })?;
+            let path: PathBuf = dir.path(home, repo)?;
+            home.make_dirs(&path)?;
+            let counter = path.join(counter_of(&dir));
+            if fsx::peek(home.fs(), &counter)? < *highest {
+                fsx::allocate(home.fs(), &counter, *highest, 0)?;
+            }
+        }
+        Ok(batch.stage(home.fs())?.publish()?)
+    }
+}
