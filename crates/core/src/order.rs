@@ -69,6 +69,14 @@ pub enum OrderRefusal {
         /// What it may not.
         reason: String,
     },
+    /// It is more than a message may hold. Nothing happened.
+    #[error("a change of {bytes} bytes is more than the fleet takes at once for repository {repo}")]
+    TooLarge {
+        /// Which repository.
+        repo: RepoId,
+        /// How large it would be.
+        bytes: usize,
+    },
     /// What the order has does not fit what is here; until somebody looked, nothing is changed.
     #[error("repository {repo} is not changed any more: {reason}")]
     Frozen {
@@ -83,6 +91,24 @@ pub enum OrderRefusal {
 /// have cut short, or else of the first of all.
 pub fn first_wanted(home: &Home, repo: &RepoId) -> Result<u64> {
     History::of(home, repo).first_of_last()
+}
+
+/// Whether a repository is shared.
+pub fn is_shared(home: &Home, repo: &RepoId) -> Result<bool> {
+    History::of(home, repo).is_shared()
+}
+
+/// The repositories of a home that are shared.
+pub fn shared(home: &Home) -> Result<Vec<RepoId>> {
+    let mut all = home.ids_in::<RepoId>(&home.repositories_root())?;
+    all.retain(|repo| is_shared(home, repo).unwrap_or_default());
+    all.sort();
+    Ok(all)
+}
+
+/// The number of the last line that a repository's history has here.
+pub fn last(home: &Home, repo: &RepoId) -> Result<u64> {
+    History::of(home, repo).last()
 }
 
 /// Says that all up to line `n` has been carried out here: the order has nothing else to say of it.

@@ -143,6 +143,15 @@ impl Invitation {
         &self.seed
     }
 
+    /// The same server with another key.
+    #[must_use]
+    pub fn with_seed(&self, seed: Seed) -> Self {
+        Self {
+            seed,
+            ..self.clone()
+        }
+    }
+
     /// The whole line with its secret, for whoever carries it to the other machine.
     pub fn reveal(&self) -> String {
         format!("{self}#{}", self.seed.0)

@@ -4,18 +4,22 @@
 //! configuration, and the rule by which an append is repeated until its answer is definite. One stream
 //! per repository *is* that repository's order; nothing of consensus or storage is ours.
 //!
-//! Every call blocks its thread, which must be none of the runtime's own. The crate knows no files, no
-//! rules of tasks or mail, and not what a message says.
+//! Every call blocks its thread, which must be none of the runtime's own. The crate knows no rules of tasks
+//! or mail, and what a message says only core does.
 
 mod address;
 mod append;
 mod bucket;
 mod error;
 mod fleet_record;
+mod follow;
 mod follower;
 mod hub;
 mod live;
+mod membership;
+mod order;
 mod server_config;
+mod share;
 mod stored;
 mod stream;
 
@@ -23,9 +27,13 @@ pub use address::{InvalidInvitation, Invitation, PublicKey, Seed, Transport};
 pub use append::{AppendError, Change};
 pub use error::FleetError;
 pub use fleet_record::{Fleet, FleetRecord, Keyed, ListRecord, MachineRecord, RepoRecord};
+pub use follow::keep_up;
 pub use follower::Follower;
 pub use hub::{Deadlines, Hub};
 pub use live::{Live, LiveMachine, LiveWorker};
+pub use membership::{Membership, MembershipError, dir, file, machine_of};
+pub use order::{FleetOrder, ordered};
 pub use server_config::{MachineAccess, MayDecide, ServerConfig, Unwritable};
+pub use share::{Joined, ShareError, join, share};
 pub use stored::{ChangeHeaders, Lane, Numbers, Stored, WIRE};
 pub use stream::{Replicas, RepoStream};

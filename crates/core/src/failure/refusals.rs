@@ -30,6 +30,9 @@ pub(super) fn order(refusal: &OrderRefusal) -> (FailureKind, Option<String>) {
             FailureKind::Conflict,
             hint("do it on a machine where people decide"),
         ),
+        OrderRefusal::TooLarge { .. } => {
+            (FailureKind::Invalid, hint("do it in several smaller steps"))
+        }
         OrderRefusal::Frozen { .. } => (
             FailureKind::Invalid,
             hint("what is here can be read; nothing is lost"),

@@ -99,7 +99,11 @@ fn parts(home: &Home, repo: &RepoId, last: u64) -> Result<Vec<BasePart>> {
     };
     let mut rest = history.as_str();
     while !rest.is_empty() {
-        let (text, after) = rest.split_at(rest.floor_char_boundary(PART));
+        let mut cut = PART.min(rest.len());
+        while !rest.is_char_boundary(cut) {
+            cut -= 1;
+        }
+        let (text, after) = rest.split_at(cut);
         parts.push(BasePart {
             history: text.to_owned(),
             ..empty()
@@ -111,7 +115,8 @@ fn parts(home: &Home, repo: &RepoId, last: u64) -> Result<Vec<BasePart>> {
         let path = dir.path(home, repo)?;
         let counter = path.join(counter_of(&dir));
         let highest = fsx::peek(home.fs(), &counter)?;
-        if highest > 0 {
+        // An empty list is one, too.
+        if highest > 0 || matches!(dir, SharedDir::List(_)) {
             let dir = dir.to_string();
             part.counters.push(BaseCounter { dir, highest });
         }

@@ -13,5 +13,6 @@ mod a_key_allows_so_much;
 mod a_reader_misses_nothing;
 mod a_server_dies_or_hangs;
 mod a_stream_promises_what_it_must;
+mod machines_share_a_repository;
 mod what_it_costs;
 mod world;

@@ -4,7 +4,7 @@ use std::{path::Path, time::Duration};
 
 use flagpost_fleet::{
     AppendError, Change, ChangeHeaders, Deadlines, Hub, Invitation, Lane, MachineAccess, MayDecide,
-    Numbers, Replicas, RepoStream, Seed, ServerConfig, Transport, WIRE,
+    Numbers, Replicas, RepoStream, Seed, ServerConfig, Transport, WIRE, machine_of,
 };
 use flagpost_model::{MachineId, RepoId};
 use flagpost_testkit::nats::{NatsServer, Storage};
@@ -55,12 +55,12 @@ impl World {
         change: impl Fn(String) -> String,
     ) -> Option<Self> {
         let admin = Seed::generate().unwrap();
-        let machines: Vec<Machine> = (0..machines)
-            .map(|number| Machine {
-                id: MachineId::of_bits([7, 1, 2, 3, number]),
-                seed: Seed::generate().unwrap(),
-            })
-            .collect();
+        let machine = |_| {
+            let seed = Seed::generate().unwrap();
+            let id = machine_of(&seed.public_key().unwrap());
+            Machine { id, seed }
+        };
+        let machines: Vec<Machine> = (0..machines).map(machine).collect();
         let access = |(at, machine): (usize, &Machine)| MachineAccess {
             machine: machine.id.clone(),
             key: machine.seed.public_key().unwrap(),

@@ -23,7 +23,7 @@ fn may_see(krate: &str) -> Option<&'static [&'static str]> {
         "run" => &["model", "disk", "core"],
         "daemon" => &["model", "disk", "core", "board", "mcp"],
         "cockpit" | "mcp" => &["model", "core"],
-        "fleet" => &["model"],
+        "fleet" => &["model", "disk", "core"],
         "cli" => &["model", "core", "run", "cockpit", "daemon", "mcp"],
         "testkit" | "bench" => &["model", "disk", "core"],
         _ => return None,

@@ -1,0 +1,142 @@
+//! Keeping up with the fleet: what others do is carried out here as they do it.
+//!
+//! Owns the threads of a daemon that follow: one for each shared repository, and one that looks for more of
+//! them and gives signs of life. What stops a repository stops no other one; what was cut short is tried
+//! again. It must never change anything of its own accord.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use flagpost_core::{Home, order};
+use flagpost_model::RepoId;
+use jiff::Timestamp;
+
+use crate::{
+    error::FleetError,
+    live::LiveMachine,
+    order::{Link, follow, refusal, seq_of},
+};
+
+/// From one look for shared repositories to the next.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// From one sign of life to the next.
+const SIGN: Duration = Duration::from_secs(10);
+
+/// After a failure, until the next try.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// How long a reader waits before it looks whether it is to end.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// Follows until `stop` says so; `tell` hears what stands in the way, once each time it changes.
+pub fn keep_up(home: &Home, stop: &AtomicBool, tell: &(dyn Fn(String) + Sync)) {
+    let said = Mutex::new(BTreeMap::new());
+    let tell = &|about: String, what: Option<String>| {
+        let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = said.insert(about.clone(), what.clone());
+        if let Some(what) = what.filter(|it| before.flatten().as_ref() != Some(it)) {
+            tell(format!("{about}: {what}"));
+        }
+    };
+    while !stop.load(Ordering::Relaxed) {
+        match Link::open(home) {
+            Ok(link) => {
+                tell("fleet".to_owned(), None);
+                with_link(home, &link, stop, tell);
+            }
+            Err(error) => {
+                tell("fleet".to_owned(), Some(error.to_string()));
+                rest(stop, AGAIN);
+            }
+        }
+    }
+}
+
+type Tell<'t> = &'t (dyn Fn(String, Option<String>) + Sync);
+
+fn with_link(home: &Home, link: &Link, stop: &AtomicBool, tell: Tell<'_>) {
+    thread::scope(|scope| {
+        let mut followed: Vec<RepoId> = Vec::new();
+        let (since, mut signed) = (Timestamp::now(), None::<Instant>);
+        while !stop.load(Ordering::Relaxed) {
+            for repo in order::shared(home).unwrap_or_default() {
+                if !followed.contains(&repo) {
+                    followed.push(repo.clone());
+                    scope.spawn(move || keep_up_with(home, link, &repo, stop, tell));
+                }
+            }
+            if signed.is_none_or(|at| at.elapsed() > SIGN) {
+                let applied = followed.iter().filter_map(|repo| {
+                    let last = order::last(home, repo).ok()?;
+                    Some((repo.clone(), last))
+                });
+                let sign = LiveMachine {
+                    applied: applied.collect(),
+                    since,
+                    load: 0,
+                };
+                let put = link
+                    .hub
+                    .fleet()
+                    .and_then(|fleet| fleet.live().put_machine(&link.machine, &sign));
+                tell(
+                    "signs of life".to_owned(),
+                    put.err().map(|it| it.to_string()),
+                );
+                signed = Some(Instant::now());
+            }
+            rest(stop, LOOK);
+        }
+    });
+}
+
+fn keep_up_with(home: &Home, link: &Link, repo: &RepoId, stop: &AtomicBool, tell: Tell<'_>) {
+    while !stop.load(Ordering::Relaxed) {
+        let failed = read_on(home, link, repo, stop).err();
+        tell(
+            format!("repository {repo}"),
+            failed.map(|it| it.to_string()),
+        );
+        rest(stop, AGAIN);
+    }
+}
+
+/// Reads on until there is reason to begin again.
+fn read_on(
+    home: &Home,
+    link: &Link,
+    repo: &RepoId,
+    stop: &AtomicBool,
+) -> flagpost_core::Result<()> {
+    let said = |error: FleetError| flagpost_core::Error::from(refusal(repo, &error));
+    let stream = link.stream(repo)?;
+    let Some(last) = stream.last().map_err(said)? else {
+        return Ok(());
+    };
+    let from = seq_of(&stream, order::first_wanted(home, repo)?, &last).map_err(said)?;
+    if from > last.seq {
+        order::caught_up(home, repo, last.headers.numbers.last())?;
+    }
+    let mut reader = stream.read_from(from).map_err(said)?;
+    while !stop.load(Ordering::Relaxed) {
+        if let Some(stored) = reader.next(PATIENCE).map_err(said)? {
+            follow(home, repo, &stored)?;
+        }
+    }
+    Ok(())
+}
+
+fn rest(stop: &AtomicBool, time: Duration) {
+    let until = Instant::now() + time;
+    while Instant::now() < until && !stop.load(Ordering::Relaxed) {
+        thread::sleep(Duration::from_millis(50));
+    }
+}

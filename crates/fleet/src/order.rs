@@ -1,0 +1,322 @@
+//! The order of a home's shared repositories, as core asks for it.
+//!
+//! Owns the way from a change to its message and back: which message a change must follow, who vouches for
+//! it, and from which one a machine reads on. Each process that changes something asks the server itself;
+//! it connects with the first change. Invariant: a change is published after the message whose last line is
+//! the line before it, or not at all.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    time::Duration,
+};
+
+use flagpost_core::{
+    Error, Home, Result,
+    order::{self, BasePart, Order, OrderRefusal, Origin, SharedChange},
+};
+use flagpost_model::{MachineId, RepoId};
+use tokio::runtime::Runtime;
+use uuid::Uuid;
+
+use crate::{
+    append::{AppendError, Change},
+    error::FleetError,
+    hub::{Deadlines, Hub},
+    membership::{Membership, MembershipError},
+    stored::{ChangeHeaders, Lane, Numbers, Stored, WIRE},
+    stream::{Replicas, RepoStream},
+};
+
+/// How long a verb waits for a connection.
+const CONNECT: Duration = Duration::from_secs(3);
+
+/// How long a reader waits for a message that is there.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The order in which the shared repositories of a home are changed.
+pub struct FleetOrder {
+    /// The same home in no order.
+    home: Home,
+    link: OnceLock<Link>,
+}
+
+/// A connection, and what is known of each repository's end.
+pub(crate) struct Link {
+    pub(crate) machine: MachineId,
+    pub(crate) hub: Hub,
+    places: Mutex<BTreeMap<RepoId, Place>>,
+    /// Ends with the connection.
+    _runtime: Runtime,
+}
+
+/// A message, and the number of its last line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Place {
+    seq: u64,
+    n: u64,
+}
+
+impl fmt::Debug for FleetOrder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("FleetOrder")
+    }
+}
+
+/// The same home, whose shared repositories are changed in the order of its fleet. Nobody is asked before
+/// something is.
+#[must_use]
+pub fn ordered(home: Home) -> Home {
+    let order = FleetOrder::at(&home);
+    home.ordered(Arc::new(order))
+}
+
+impl Order for FleetOrder {
+    fn publish(&self, change: &SharedChange) -> Result<(), OrderRefusal> {
+        let repo = change.repo();
+        let link = self.link(repo)?;
+        let stream = link.stream(repo)?;
+        let before = change.first() - 1;
+        let after = match link.places().get(repo) {
+            Some(place) if place.n == before => place.seq,
+            _ => match stream.last().map_err(|error| refusal(repo, &error))? {
+                Some(last) if last.headers.numbers.last() == before => last.seq,
+                Some(_) | None => return Err(overtaken(repo)),
+            },
+        };
+        let seq = append(&stream, &link.machine, after, change)?;
+        let n = change.last();
+        link.places().insert(repo.clone(), Place { seq, n });
+        Ok(())
+    }
+
+    fn catch_up(&self, repo: &RepoId) -> Result<()> {
+        let link = self.link(repo)?;
+        let stream = link.stream(repo)?;
+        let wanted = order::first_wanted(&self.home, repo)?;
+        let said = |error: FleetError| Error::from(refusal(repo, &error));
+        let Some(last) = stream.last().map_err(said)? else {
+            return Err(frozen(repo, "the fleet has nothing of it".to_owned()).into());
+        };
+        let from = seq_of(&stream, wanted, &last).map_err(said)?;
+        let mut reader = stream.read_from(from).map_err(said)?;
+        while reader.next_seq() <= last.seq {
+            match reader.next(PATIENCE).map_err(said)? {
+                Some(stored) => follow(&self.home, repo, &stored)?,
+                None => {
+                    let reason = "its server does not answer".to_owned();
+                    return Err(unreachable(repo, reason).into());
+                }
+            }
+        }
+        let place = Place {
+            seq: last.seq,
+            n: last.headers.numbers.last(),
+        };
+        order::caught_up(&self.home, repo, place.n)?;
+        link.places().insert(repo.clone(), place);
+        Ok(())
+    }
+}
+
+impl FleetOrder {
+    /// That of a home, which is in no order itself.
+    pub(crate) fn at(home: &Home) -> Self {
+        Self {
+            home: home.clone(),
+            link: OnceLock::new(),
+        }
+    }
+
+    /// The connection, made where there is none yet.
+    fn link(&self, repo: &RepoId) -> Result<&Link, OrderRefusal> {
+        if let Some(link) = self.link.get() {
+            return Ok(link);
+        }
+        let link = Link::open(&self.home).map_err(|error| match error {
+            LinkError::Member(error) => unreachable(repo, error.to_string()),
+            LinkError::NoMember => {
+                unreachable(repo, "this machine belongs to no fleet any more".to_owned())
+            }
+            LinkError::Fleet(error) => refusal(repo, &error),
+        })?;
+        Ok(self.link.get_or_init(|| link))
+    }
+}
+
+/// Why there is no connection.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LinkError {
+    /// What says where it is cannot be read.
+    #[error(transparent)]
+    Member(#[from] MembershipError),
+    /// The home is in no fleet.
+    #[error("this machine belongs to no fleet")]
+    NoMember,
+    /// The server.
+    #[error(transparent)]
+    Fleet(#[from] FleetError),
+}
+
+impl Link {
+    /// With the key of this home's machine.
+    pub(crate) fn open(home: &Home) -> Result<Self, LinkError> {
+        let member = Membership::read(home)?.ok_or(LinkError::NoMember)?;
+        Ok(Self::of(&member)?)
+    }
+
+    pub(crate) fn of(member: &Membership) -> Result<Self, FleetError> {
+        let runtime = runtime(&member.invitation.to_string())?;
+        let deadlines = Deadlines {
+            connect: CONNECT,
+            ..Deadlines::default()
+        };
+        let hub = Hub::connect_within(&member.invitation, runtime.handle(), deadlines)?;
+        Ok(Self {
+            machine: member.machine.clone(),
+            hub,
+            places: Mutex::default(),
+            _runtime: runtime,
+        })
+    }
+
+    pub(crate) fn stream(&self, repo: &RepoId) -> Result<RepoStream, OrderRefusal> {
+        RepoStream::open(&self.hub, repo, Replicas::One).map_err(|error| refusal(repo, &error))
+    }
+
+    fn places(&self) -> MutexGuard<'_, BTreeMap<RepoId, Place>> {
+        // What another thread left is a place that once was the last.
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What waits for answers while the process works. One thread is enough for one connection.
+pub(crate) fn runtime(server: &str) -> Result<Runtime, FleetError> {
+    let built = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .thread_name("fleet")
+        .enable_all()
+        .build();
+    built.map_err(|error| FleetError::Unreachable {
+        server: server.to_owned(),
+        reason: error.to_string(),
+    })
+}
+
+fn append(
+    stream: &RepoStream,
+    machine: &MachineId,
+    after: u64,
+    change: &SharedChange,
+) -> Result<u64, OrderRefusal> {
+    let repo = change.repo();
+    let Some(numbers) = Numbers::new(change.first(), change.last()) else {
+        return Err(frozen(repo, "a change has no line".to_owned()));
+    };
+    let lane = match change.needs() {
+        Origin::Gate => Lane::Gate,
+        Origin::Plain => Lane::Own,
+    };
+    let body = change.to_bytes();
+    let headers = ChangeHeaders {
+        wire: WIRE,
+        numbers,
+        op: Uuid::now_v7(),
+        epoch: 1,
+    };
+    let change = Change {
+        machine,
+        lane,
+        headers,
+        body: &body,
+    };
+    stream.append(after, &change).map_err(|error| match error {
+        AppendError::Overtaken => overtaken(repo),
+        AppendError::NotAllowed { .. } => OrderRefusal::NotAllowed {
+            repo: repo.clone(),
+            reason: match lane {
+                Lane::Gate => "it was not invited to decide on briefs".to_owned(),
+                Lane::Own => "its key does not let it change anything".to_owned(),
+            },
+        },
+        AppendError::Unknown => OrderRefusal::Unsettled { repo: repo.clone() },
+        AppendError::Unreachable { reason } => unreachable(repo, reason.to_owned()),
+        AppendError::TooLarge { bytes } => OrderRefusal::TooLarge {
+            repo: repo.clone(),
+            bytes,
+        },
+        AppendError::Refused(error) => refusal(repo, &error),
+    })
+}
+
+/// Carries out a message on this machine, where it is no part of what the order began with.
+pub(crate) fn follow(home: &Home, repo: &RepoId, stored: &Stored) -> Result<()> {
+    if stored.headers.wire > WIRE {
+        let reason = "a newer Flagpost changes it; update this machine's";
+        return Err(frozen(repo, reason.to_owned()).into());
+    }
+    if BasePart::parse(repo, &stored.body)?.is_some() {
+        return Ok(());
+    }
+    let origin = match stored.lane {
+        Lane::Gate => Origin::Gate,
+        Lane::Own => Origin::Plain,
+    };
+    SharedChange::parse(repo, &stored.body)?.follow(home, origin)?;
+    Ok(())
+}
+
+/// The place of the message that has line `n`, or would come next.
+pub(crate) fn seq_of(stream: &RepoStream, n: u64, last: &Stored) -> Result<u64, FleetError> {
+    // Mostly it is the last, or one that comes after it.
+    if n >= last.headers.numbers.first() {
+        return Ok(last.seq + u64::from(n > last.headers.numbers.last()));
+    }
+    let (mut low, mut high) = (1, last.seq);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let found = stream.get(middle)?.ok_or_else(|| FleetError::Gone {
+            name: format!("message {middle} of repository {}", stream.repo()),
+        })?;
+        match found.headers.numbers.last() < n {
+            true => low = middle + 1,
+            false => high = middle,
+        }
+    }
+    Ok(low)
+}
+
+fn overtaken(repo: &RepoId) -> OrderRefusal {
+    OrderRefusal::Overtaken { repo: repo.clone() }
+}
+
+fn unreachable(repo: &RepoId, reason: String) -> OrderRefusal {
+    let repo = repo.clone();
+    OrderRefusal::Unreachable { repo, reason }
+}
+
+fn frozen(repo: &RepoId, reason: String) -> OrderRefusal {
+    let repo = repo.clone();
+    OrderRefusal::Frozen { repo, reason }
+}
+
+/// What the server's word means to whoever changes a repository.
+pub(crate) fn refusal(repo: &RepoId, error: &FleetError) -> OrderRefusal {
+    match error {
+        FleetError::Unreachable { .. }
+        | FleetError::TooOld { .. }
+        | FleetError::NoStore { .. }
+        | FleetError::Refused { .. } => unreachable(repo, error.to_string()),
+        FleetError::NotAllowed { .. } => OrderRefusal::NotAllowed {
+            repo: repo.clone(),
+            reason: error.to_string(),
+        },
+        FleetError::Configuration { .. }
+        | FleetError::Gone { .. }
+        | FleetError::Shorter { .. }
+        | FleetError::Replaced { .. }
+        | FleetError::Exists { .. }
+        | FleetError::Malformed { .. } => frozen(repo, error.to_string()),
+    }
+}

@@ -1,0 +1,250 @@
+//! Bringing a repository into the fleet, and a machine to it.
+//!
+//! Owns what happens once: the administrator's machine makes a repository's stream and begins it with what
+//! is there; another machine takes that over in a clone, which it knows by its first commit. What was cut
+//! short is begun again: only a whole base counts, and the last one.
+
+use std::path::Path;
+
+use flagpost_core::{
+    Home, Repository,
+    git::Git,
+    order::{self, BasePart, Order as _, OrderRefusal},
+};
+use flagpost_model::{RepoId, WorkerId};
+use uuid::Uuid;
+
+use crate::{
+    address::Invitation,
+    append::Change,
+    error::FleetError,
+    fleet_record::{Fleet, FleetRecord, MachineRecord, RepoRecord},
+    hub::Hub,
+    membership::{Membership, MembershipError},
+    order::{FleetOrder, Link, runtime},
+    stored::{ChangeHeaders, Lane, Numbers, WIRE},
+    stream::{Replicas, RepoStream},
+};
+
+/// Why a repository or a machine did not come into the fleet.
+#[derive(Debug, thiserror::Error)]
+pub enum ShareError {
+    /// The home belongs to no fleet.
+    #[error("this machine belongs to no fleet")]
+    NoFleet,
+    /// Only the machine that founded the fleet has the key for it.
+    #[error("only the machine that founded the fleet can share a repository")]
+    NotFounder,
+    /// It is shared already.
+    #[error("repository {repo} is shared already")]
+    Shared {
+        /// Which.
+        repo: RepoId,
+    },
+    /// The clone is none of what the fleet shares.
+    #[error(
+        "{dir} is a clone of none of the fleet's repositories, which {}",
+        listed(known)
+    )]
+    Unknown {
+        /// Where one stands.
+        dir: String,
+        /// What it shares, by name.
+        known: Vec<String>,
+    },
+    /// The fleet's order of it has no whole beginning.
+    #[error("repository {repo} was not shared wholly: share it again on the machine that began")]
+    Unfinished {
+        /// Which.
+        repo: RepoId,
+    },
+    /// The home belongs to another fleet.
+    #[error("this machine belongs to the fleet at {server} already")]
+    Member {
+        /// Where that is.
+        server: String,
+    },
+    /// What the machine knows of its fleet.
+    #[error(transparent)]
+    Membership(#[from] MembershipError),
+    /// The server.
+    #[error(transparent)]
+    Fleet(#[from] FleetError),
+    /// The files.
+    #[error(transparent)]
+    Core(#[from] flagpost_core::Error),
+}
+
+fn listed(known: &[String]) -> String {
+    match known {
+        [] => "shares none yet".to_owned(),
+        [one] => format!("is {one}"),
+        several => format!("are {}", several.join(", ")),
+    }
+}
+
+/// Brings the repository into the fleet of this home, which its machine founded; the number of its last line.
+pub fn share(
+    home: &Home,
+    repository: &Repository,
+    actor: &WorkerId,
+    remotes: Vec<String>,
+) -> Result<u64, ShareError> {
+    let member = Membership::read(home)?.ok_or(ShareError::NoFleet)?;
+    let admin = member.admin.clone().ok_or(ShareError::NotFounder)?;
+    let repo = &repository.id;
+    if order::is_shared(home, repo)? {
+        return Err(ShareError::Shared { repo: repo.clone() });
+    }
+    let runtime = runtime(&member.invitation.to_string())?;
+    let hub = Hub::connect(&member.invitation.with_seed(admin), runtime.handle())?;
+    let stream = RepoStream::create(&hub, repo, Replicas::One)?;
+    let record = RepoRecord {
+        name: repository.name.to_string(),
+        root_commit: root_commit(&repository.top)?,
+        remotes,
+        created_by: member.machine.clone(),
+    };
+    match hub.fleet()?.create(repo, &record) {
+        // It was begun and cut short.
+        Ok(()) | Err(FleetError::Exists { .. }) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let last = stream.last()?;
+    if let Some(last) = &last
+        && BasePart::parse(repo, &last.body)?.is_none()
+    {
+        return Err(ShareError::Shared { repo: repo.clone() });
+    }
+    let mut after = last.map_or(0, |last| last.seq);
+    let mut publish = |part: &BasePart| {
+        let refused = |reason: String| OrderRefusal::Unreachable {
+            repo: repo.clone(),
+            reason,
+        };
+        let numbers = Numbers::new(1, part.last());
+        let numbers = numbers.ok_or_else(|| refused("it has no history yet".to_owned()))?;
+        let body = part.to_bytes();
+        let change = Change {
+            machine: &member.machine,
+            lane: Lane::Own,
+            headers: ChangeHeaders {
+                wire: WIRE,
+                numbers,
+                op: Uuid::now_v7(),
+                epoch: 1,
+            },
+            body: &body,
+        };
+        let appended = stream.append(after, &change);
+        after = appended.map_err(|error| refused(error.to_string()))?;
+        Ok(())
+    };
+    Ok(order::share(home, repo, actor, &mut publish)?)
+}
+
+/// What a machine joined.
+#[derive(Debug)]
+pub struct Joined {
+    /// The fleet.
+    pub fleet: FleetRecord,
+    /// The repository of the clone, and the number of its last line; none outside of a clone.
+    pub repository: Option<(Repository, u64)>,
+}
+
+/// Makes this home one of the fleet's, and the clone around `dir` one of its repositories.
+pub fn join(
+    home: &Home,
+    invitation: &Invitation,
+    machine: &MachineRecord,
+    dir: &Path,
+) -> Result<Joined, ShareError> {
+    let known = Membership::read(home)?;
+    if let Some(known) = &known
+        && known.invitation.to_string() != invitation.to_string()
+    {
+        let server = known.invitation.to_string();
+        return Err(ShareError::Member { server });
+    }
+    let admin = known.and_then(|it| it.admin);
+    let member = Membership::of(invitation.clone(), admin)?;
+    let link = Link::of(&member)?;
+    let fleet = link.hub.fleet()?;
+    let record = fleet.record()?;
+    fleet.put_machine(&member.machine, machine)?;
+    member.write(home)?;
+    let repository = take_over(home, &link, &fleet, dir)?;
+    Ok(Joined {
+        fleet: record,
+        repository,
+    })
+}
+
+/// The clone around `dir` becomes one of the fleet's repositories.
+fn take_over(
+    home: &Home,
+    link: &Link,
+    fleet: &Fleet,
+    dir: &Path,
+) -> Result<Option<(Repository, u64)>, ShareError> {
+    if !Repository::is_git(home, dir)? {
+        return Ok(None);
+    }
+    let root = root_commit(dir)?;
+    let shared = fleet.all::<RepoRecord>()?;
+    let mine = shared
+        .iter()
+        .find(|(_, it)| root.is_some() && it.root_commit == root);
+    let Some((repo, record)) = mine else {
+        return Err(ShareError::Unknown {
+            dir: dir.display().to_string(),
+            known: shared.into_iter().map(|(_, it)| it.name).collect(),
+        });
+    };
+    let name = record.name.parse().map_err(flagpost_core::Error::from)?;
+    let repository = Repository::adopt(home, dir, repo, &name)?;
+    if !order::is_shared(home, repo)? {
+        let parts = base(link, repo)?;
+        order::take_over(home, repo, &parts)?;
+    }
+    let order = FleetOrder::at(home);
+    order.catch_up(repo)?;
+    let last = order::last(home, repo)?;
+    Ok(Some((repository, last)))
+}
+
+/// The last whole base of a repository's order.
+fn base(link: &Link, repo: &RepoId) -> Result<Vec<BasePart>, ShareError> {
+    let stream = link.stream(repo).map_err(flagpost_core::Error::from)?;
+    let unfinished = || ShareError::Unfinished { repo: repo.clone() };
+    let last = stream.last()?.ok_or_else(unfinished)?.seq;
+    let mut reader = stream.read_from(1)?;
+    let (mut whole, mut begun) = (None, Vec::new());
+    while reader.next_seq() <= last {
+        let Some(stored) = reader.next(std::time::Duration::from_secs(5))? else {
+            break;
+        };
+        // What follows the beginning is no part of it.
+        let Some(part) = BasePart::parse(repo, &stored.body)? else {
+            break;
+        };
+        if part.is_first() {
+            begun.clear();
+        }
+        let is_last = part.is_last();
+        begun.push(part);
+        if is_last {
+            whole = Some(std::mem::take(&mut begun));
+        }
+    }
+    whole.ok_or_else(unfinished)
+}
+
+/// The first commit of the repository around `dir`; none where it has none yet.
+fn root_commit(dir: &Path) -> Result<Option<String>, ShareError> {
+    let mut git = Git::at(dir).args(&["rev-list", "--max-parents=0", "HEAD"]);
+    let answer = git.ask().map_err(flagpost_core::Error::from)?;
+    let text = String::from_utf8_lossy(&answer.out).into_owned();
+    // Of several the oldest comes last.
+    Ok(text.lines().last().map(str::to_owned))
+}

@@ -1,0 +1,366 @@
+//! Three machines with homes and clones of their own, and one real server: what one does the others have.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+
+use flagpost_core::{
+    Error, Home, List, Repository, claims,
+    claims::Terms,
+    order::OrderRefusal,
+    relay::{
+        Fleet as Workers, Mail,
+        briefs::{self, NewBrief},
+        decide::{self, DecisionRequest},
+        deliver,
+        workers::{self, Traits},
+    },
+    tasks::{self, Fields},
+};
+use flagpost_fleet::{
+    FleetRecord, Joined, MachineRecord, Membership, Replicas, ShareError, WIRE, join, keep_up,
+    ordered, share,
+};
+use flagpost_model::{
+    TaskId, WorkerId,
+    decision::{Decision, Via},
+    envelope::{BriefKind, Extras},
+    task::{DEFAULT_LEASE, Task},
+};
+use flagpost_testkit::{race::until, scratch::scratch};
+use tempfile::TempDir;
+
+use crate::world::World;
+
+/// A machine with a home and a clone.
+struct Node {
+    _place: TempDir,
+    /// In no order.
+    plain: Home,
+    home: Home,
+    clone: PathBuf,
+}
+
+impl Node {
+    fn at(place: TempDir, clone: PathBuf) -> Self {
+        let plain = Home::at(place.path().join("home"));
+        Self {
+            _place: place,
+            home: ordered(plain.clone()),
+            plain,
+            clone,
+        }
+    }
+
+    fn repository(&self) -> Repository {
+        Repository::find(&self.home, &self.clone).unwrap().unwrap()
+    }
+
+    fn list(&self) -> List<'_> {
+        List::open(&self.home, &self.repository().name).unwrap()
+    }
+
+    fn mail(&self, worker: &str) -> Mail<'_> {
+        let workers = Workers::of(&self.home, &self.repository().id);
+        workers.mail(&name(worker)).unwrap()
+    }
+
+    fn history(&self) -> String {
+        let dir = self.home.repository_dir(&self.repository().id);
+        fs::read_to_string(dir.join("history.jsonl")).unwrap()
+    }
+
+    fn tasks(&self) -> Vec<Task> {
+        let list = self.list();
+        let outlines = list.load().unwrap().outlines;
+        let mut tasks: Vec<Task> = outlines
+            .iter()
+            .map(|it| list.task(&it.id).unwrap().task)
+            .collect();
+        tasks.sort_by(|a, b| a.id.cmp(&b.id));
+        tasks
+    }
+}
+
+/// A fleet whose first machine founded it and decides.
+struct Fleet {
+    world: World,
+    nodes: Vec<Node>,
+}
+
+fn name(text: &str) -> WorkerId {
+    text.parse().unwrap()
+}
+
+fn git(dir: &Path, args: &[&str]) {
+    let author = ["-c", "user.name=a", "-c", "user.email=a@b"];
+    let done = Command::new("git")
+        .current_dir(dir)
+        .args(author)
+        .args(args)
+        .output()
+        .unwrap();
+    assert!(
+        done.status.success(),
+        "{}",
+        String::from_utf8_lossy(&done.stderr)
+    );
+}
+
+fn record() -> MachineRecord {
+    MachineRecord {
+        host: "box".to_owned(),
+        flagpost: "0".to_owned(),
+        wire: WIRE,
+        joined: jiff::Timestamp::UNIX_EPOCH,
+    }
+}
+
+/// With so many tasks from before it was shared.
+fn fleet(tasks: usize) -> Option<Fleet> {
+    let world = World::start(3)?;
+    let record_of_fleet = FleetRecord {
+        name: "team".to_owned(),
+        epoch: 1,
+        wire_min: 1,
+    };
+    world
+        .admin()
+        .found(&record_of_fleet, Replicas::One)
+        .unwrap();
+    let place = scratch();
+    let clone = place.path().join("repo");
+    fs::create_dir(&clone).unwrap();
+    git(&clone, &["init", "--quiet"]);
+    git(
+        &clone,
+        &["commit", "--quiet", "--allow-empty", "-m", "first"],
+    );
+    let first = Node::at(place, clone.clone());
+    let repository = Repository::register(&first.home, &clone, &name("ann")).unwrap();
+    List::open_or_create(&first.home, &repository.name, &repository).unwrap();
+    for number in 1..=tasks {
+        add(&first, &format!("Task {number}"));
+    }
+    let invitation = world.invitation(&world.machines[0].seed);
+    let admin = Some(world.admin.clone());
+    Membership::of(invitation, admin)
+        .unwrap()
+        .write(&first.home)
+        .unwrap();
+    share(&first.plain, &repository, &name("ann"), Vec::new()).unwrap();
+    let mut nodes = vec![first];
+    for machine in 1..3 {
+        let place = scratch();
+        git(
+            place.path(),
+            &["clone", "--quiet", clone.to_str().unwrap(), "repo"],
+        );
+        let node = Node::at(place, PathBuf::new());
+        let clone = node._place.path().join("repo");
+        let node = Node { clone, ..node };
+        let Joined { repository, .. } = join_as(&world, machine, &node).unwrap();
+        assert!(repository.is_some());
+        nodes.push(node);
+    }
+    Some(Fleet { world, nodes })
+}
+
+fn join_as(world: &World, machine: usize, node: &Node) -> Result<Joined, ShareError> {
+    let invitation = world.invitation(&world.machines[machine].seed);
+    join(&node.plain, &invitation, &record(), &node.clone)
+}
+
+fn add(node: &Node, text: &str) -> TaskId {
+    let fields = Fields {
+        subject: Some(text.to_owned()),
+        ..Fields::default()
+    };
+    tasks::add(&node.list(), &name("ann"), &fields, &[])
+        .unwrap()
+        .id
+}
+
+fn terms(worker: &str) -> Terms {
+    Terms {
+        actor: name(worker),
+        lease: DEFAULT_LEASE,
+        session: None,
+    }
+}
+
+/// Does something while each machine follows, and waits until all have the same.
+fn followed(fleet: &Fleet, work: impl FnOnce()) {
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for node in &fleet.nodes {
+            let (home, stop) = (&node.plain, &stop);
+            scope.spawn(move || keep_up(home, stop, &|what| eprintln!("{what}")));
+        }
+        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            work();
+            until("all have the same history", || {
+                let all: BTreeSet<String> = fleet.nodes.iter().map(Node::history).collect();
+                all.len() == 1
+            });
+        }));
+        stop.store(true, Ordering::Relaxed);
+        if let Err(panic) = done {
+            std::panic::resume_unwind(panic);
+        }
+    });
+    let first = fleet.nodes[0].tasks();
+    for other in &fleet.nodes[1..] {
+        assert_eq!(other.tasks(), first);
+    }
+}
+
+#[test]
+fn what_was_there_and_what_is_done_is_everywhere() {
+    let Some(fleet) = fleet(3) else { return };
+    let [a, b, c] = &fleet.nodes[..] else {
+        panic!()
+    };
+    assert_eq!((b.tasks(), c.tasks()), (a.tasks(), a.tasks()));
+    followed(&fleet, || {
+        let task = add(b, "From another machine");
+        assert_eq!(task, TaskId::from(4));
+        until("it is known on the third", || c.tasks().len() == 4);
+        let claim = claims::claim(&c.list(), &terms("W3"), &task).unwrap().claim;
+        let late = claims::claim(&a.list(), &terms("W1"), &task);
+        assert!(matches!(late, Err(Error::Refused(_))), "{late:?}");
+        assert!(claim.token.0 > 4);
+    });
+    // Joining again changes nothing, and a clone of something else is none of them.
+    assert!(join_as(&fleet.world, 1, b).is_ok());
+    let place = scratch();
+    let other = place.path().join("other");
+    fs::create_dir(&other).unwrap();
+    git(&other, &["init", "--quiet"]);
+    git(
+        &other,
+        &["commit", "--quiet", "--allow-empty", "-m", "another"],
+    );
+    let stranger = Node::at(place, other);
+    let refused = join_as(&fleet.world, 2, &stranger);
+    assert!(matches!(refused, Err(ShareError::Unknown { .. })));
+    let again = share(&a.plain, &a.repository(), &name("ann"), Vec::new());
+    assert!(matches!(again, Err(ShareError::Shared { .. })));
+    let stranger = share(&b.plain, &b.repository(), &name("ann"), Vec::new());
+    assert!(matches!(stranger, Err(ShareError::NotFounder)));
+}
+
+#[test]
+fn twelve_claimers_on_three_machines_never_get_one_task_twice() {
+    const TASKS: usize = 60;
+    let Some(fleet) = fleet(TASKS) else { return };
+    let claimed: Vec<(TaskId, u64)> = thread::scope(|scope| {
+        let racers = (0..12).map(|number| {
+            let node = &fleet.nodes[number % 3];
+            scope.spawn(move || {
+                let list = node.list();
+                let mut mine = Vec::new();
+                let deadline = Instant::now() + Duration::from_secs(120);
+                while Instant::now() < deadline {
+                    match claims::claim_next(&list, &terms(&format!("W{number}"))) {
+                        Ok(it) => mine.push((it.task.id, it.claim.token.0)),
+                        Err(Error::NothingReady { .. }) => break,
+                        Err(Error::Order(OrderRefusal::Overtaken { .. })) => {}
+                        Err(error) => panic!("{error:?}"),
+                    }
+                }
+                mine
+            })
+        });
+        let racers: Vec<_> = racers.collect();
+        racers
+            .into_iter()
+            .flat_map(|it| it.join().unwrap())
+            .collect()
+    });
+    let tasks: BTreeSet<&TaskId> = claimed.iter().map(|(task, _)| task).collect();
+    let tokens: BTreeSet<u64> = claimed.iter().map(|(_, token)| *token).collect();
+    assert_eq!(
+        (claimed.len(), tasks.len(), tokens.len()),
+        (TASKS, TASKS, TASKS)
+    );
+    followed(&fleet, || {});
+}
+
+#[test]
+fn a_decision_counts_only_from_a_machine_that_may_decide() {
+    let Some(fleet) = fleet(0) else { return };
+    let [a, b, c] = &fleet.nodes[..] else {
+        panic!()
+    };
+    followed(&fleet, || {
+        let workers = Workers::of(&b.home, &b.repository().id);
+        workers::register(&workers, &name("ann"), &name("W3"), Traits::default()).unwrap();
+        until("the worker is known", || {
+            Workers::of(&c.home, &c.repository().id)
+                .mail(&name("W3"))
+                .is_ok()
+        });
+        let brief = NewBrief {
+            kind: BriefKind::Dispatch,
+            ticket: Some("7".to_owned()),
+            body: "Do it".to_owned(),
+            summary: None,
+            expires_at: None,
+            in_reply_to: None,
+            controller: None,
+            extras: Extras::default(),
+        };
+        let seq = briefs::propose(&c.mail("W3"), &name("lead"), brief)
+            .unwrap()
+            .brief
+            .seq;
+        let wish = DecisionRequest::new(Decision::Ratified, Via::Cli);
+        let refused = decide::decide(&c.mail("W3"), &name("ann"), Some(seq), &wish);
+        assert!(
+            matches!(refused, Err(Error::Order(OrderRefusal::NotAllowed { .. }))),
+            "{refused:?}"
+        );
+        assert!(deliver::next(&b.mail("W3"), &name("W3")).unwrap().is_none());
+        until("the brief has come", || {
+            briefs::show(&a.mail("W3"), seq).is_ok()
+        });
+        let began = Instant::now();
+        decide::decide(&a.mail("W3"), &name("ann"), Some(seq), &wish).unwrap();
+        until("the worker has it", || {
+            deliver::next(&b.mail("W3"), &name("W3")).unwrap().is_some()
+        });
+        eprintln!("decided here, delivered there after {:?}", began.elapsed());
+    });
+}
+
+#[test]
+fn a_server_that_dies_loses_nothing_and_stops_nobody_from_reading() {
+    let Some(mut fleet) = fleet(2) else { return };
+    fleet.world.server.kill();
+    let fields = Fields {
+        subject: Some("Alone".to_owned()),
+        ..Fields::default()
+    };
+    let node = &fleet.nodes[1];
+    let began = Instant::now();
+    let refused = tasks::add(&node.list(), &name("ann"), &fields, &[]);
+    assert!(
+        matches!(refused, Err(Error::Order(OrderRefusal::Unreachable { .. }))),
+        "{refused:?}"
+    );
+    assert!(began.elapsed() < Duration::from_secs(30));
+    assert_eq!(node.tasks().len(), 2);
+    fleet.world.server.restart();
+    let added: Vec<TaskId> = fleet.nodes.iter().map(|node| add(node, "After")).collect();
+    let unique: BTreeSet<&TaskId> = added.iter().collect();
+    assert_eq!(unique.len(), 3, "{added:?}");
+    followed(&fleet, || {});
+    assert_eq!(fleet.nodes[2].tasks().len(), 5);
+}
