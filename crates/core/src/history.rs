@@ -125,6 +125,18 @@ impl<'h> History<'h> {
         self.writer(at, &appeared)?.record(actor, entries)
     }
 
+    /// Records what other hands made of these files.
+    pub(crate) fn record_found(
+        &self,
+        actor: &WorkerId,
+        at: Timestamp,
+        (entries, paths): (Vec<Entry>, &[PathBuf]),
+    ) -> Result<()> {
+        let appeared = |entry: &Entry| change::is_applied(self.home, None, entry);
+        self.writer(at, &appeared)?
+            .record_found(actor, entries, paths)
+    }
+
     /// Takes back at once those lines of the last change that it did not bring about.
     pub(crate) fn void_unapplied(&self, actor: &WorkerId, at: Timestamp) -> Result<()> {
         self.record(actor, at, Vec::new())
@@ -171,7 +183,9 @@ impl<'h> History<'h> {
         let voids = match order {
             None => self.unsettled(lines, appeared, Fate::CutShort)?,
             // What the fleet has is finished, and that takes the locks of what it changes.
-            Some(_) if is_cut || self.settled() < last => return Err(self.overtaken()),
+            Some(_) if is_cut || self.settled() != (last, prev.clone().unwrap_or_default()) => {
+                return Err(self.overtaken());
+            }
             Some(_) => Vec::new(),
         };
         Ok(Writer {
@@ -358,19 +372,19 @@ impl Writer<'_> {
         mut change: StagedBatch<'_>,
     ) -> Result<()> {
         let text = self.lines(actor, entries);
-        let shared = self.publish(&text, Some(&change))?;
+        let shared = self.publish(&text, Some(&change), &[])?;
         change.publish_first()?;
         self.append(&text)?;
         match (change.publish(), shared) {
             (Ok(()), None) => Ok(()),
             (Ok(()), Some(_)) => {
-                self.history.settle(self.last);
+                self.settle();
                 Ok(())
             }
             // It has happened, whatever stands in its way here.
             (Err(_), Some(shared)) => {
                 shared.finish(self.history.home)?;
-                self.history.settle(self.last);
+                self.settle();
                 Ok(())
             }
             (Err(error), None) => {
@@ -387,14 +401,24 @@ impl Writer<'_> {
     /// Makes the entries of one change durable; those that name nobody are `actor`'s. The lock is held
     /// until the writer is dropped.
     pub(crate) fn record(&mut self, actor: &WorkerId, entries: Vec<Entry>) -> Result<()> {
+        self.record_found(actor, entries, &[])
+    }
+
+    /// The same for entries that tell what other hands made of these files.
+    fn record_found(
+        &mut self,
+        actor: &WorkerId,
+        entries: Vec<Entry>,
+        paths: &[PathBuf],
+    ) -> Result<()> {
         let text = self.lines(actor, entries);
         if text.is_empty() {
             return Ok(());
         }
-        let shared = self.publish(&text, None)?;
+        let shared = self.publish(&text, None, paths)?;
         self.append(&text)?;
         if shared.is_some() {
-            self.history.settle(self.last);
+            self.settle();
         }
         Ok(())
     }
@@ -405,14 +429,22 @@ impl Writer<'_> {
         &self,
         lines: &[u8],
         change: Option<&StagedBatch<'_>>,
+        found: &[PathBuf],
     ) -> Result<Option<SharedChange>> {
         let Some(order) = self.order.filter(|_| !lines.is_empty()) else {
             return Ok(None);
         };
         let (home, repo) = (self.history.home, &self.history.repo);
-        let change = SharedChange::of(home, repo, lines, change)?;
+        let mut change = SharedChange::of(home, repo, lines, change)?;
+        change.find(home, found)?;
         order.publish(&change)?;
         Ok(Some(change))
+    }
+
+    /// Says that the change has appeared.
+    fn settle(&self) {
+        let print = self.prev.as_deref().unwrap_or_default();
+        self.history.settle(self.last, print);
     }
 
     fn append(&self, lines: &[u8]) -> Result<()> {

@@ -16,7 +16,7 @@ use flagpost_model::RepoId;
 
 pub use apply::Followed;
 pub use base::{BasePart, share, take_over};
-pub use shared_change::{Origin, SharedChange};
+pub use shared_change::{ChangeOrigin, SharedChange};
 
 use crate::{
     error::{Error, Result},

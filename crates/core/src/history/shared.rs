@@ -77,18 +77,22 @@ impl History<'_> {
         Ok(self.end(TAIL)?.lines.first().map_or(1, |line| line.n))
     }
 
-    /// The number of the last line whose change has appeared on this machine; 0 where that is not known.
-    pub(super) fn settled(&self) -> u64 {
-        let bytes = self.home.fs().read_part(&self.settled_path(), 0, 32);
+    /// The last line whose change has appeared on this machine: its number and its hash. 0 where that is
+    /// not known.
+    pub(super) fn settled(&self) -> (u64, String) {
+        let bytes = self.home.fs().read_part(&self.settled_path(), 0, 64);
         let text = bytes.ok().and_then(|bytes| String::from_utf8(bytes).ok());
-        text.and_then(|text| text.strip_suffix('\n')?.parse().ok())
-            .unwrap_or_default()
+        let said = text.as_deref().and_then(|text| {
+            let (n, print) = text.strip_suffix('\n')?.split_once(' ')?;
+            Some((n.parse().ok()?, print.to_owned()))
+        });
+        said.unwrap_or_default()
     }
 
-    /// Says that the change of line `n` has appeared on this machine. Where that cannot be written, the
-    /// change is finished once more.
-    pub(super) fn settle(&self, n: u64) {
-        let text = format!("{n}\n");
+    /// Says that the change of line `n`, which has this hash, has appeared on this machine. Where that cannot
+    /// be written, the change is finished once more.
+    pub(super) fn settle(&self, n: u64, print: &str) {
+        let text = format!("{n} {print}\n");
         let _: std::io::Result<()> = self
             .home
             .fs()
@@ -122,7 +126,7 @@ impl Follower<'_> {
                 let (before, at) = begin.unwrap_or_default();
                 return Ok(SharedEnd {
                     last,
-                    settled: history.settled(),
+                    settled: history.settled().0,
                     before,
                     after: bytes[at..].to_owned(),
                     at: offset + at as u64,
@@ -140,12 +144,8 @@ impl Follower<'_> {
         }
         let there = end.shared_with(lines);
         let rest = lines.as_bytes().get(there..).unwrap_or_default();
-        // What lies behind whole lines belongs to the next change.
-        let len = match rest.is_empty() {
-            true => end.at + end.after.len() as u64,
-            false => end.at + there as u64,
-        };
-        Ok(fsx::complete(fs, path, len, rest)?)
+        // What lies behind them is no line, and nobody's.
+        Ok(fsx::complete(fs, path, end.at + there as u64, rest)?)
     }
 
     /// Begins the history with this text, whatever is there.
@@ -166,16 +166,18 @@ impl Follower<'_> {
 
     /// Says that all that is here has appeared, where it ends with line `n` or before.
     pub(crate) fn caught_up(&self, n: u64) -> Result<()> {
-        let last = self.history.last()?;
-        if last <= n && self.history.settled() < last {
-            self.history.settle(last);
+        let end = self.history.end(TAIL)?;
+        let last = end.lines.last().map_or(0, |line| line.n);
+        if last <= n && self.history.settled().0 < last {
+            self.history.settle(last, &end.prev.unwrap_or_default());
         }
         Ok(())
     }
 
-    /// Says that the change of line `n` has appeared.
-    pub(crate) fn settle(&self, n: u64) {
-        self.history.settle(n);
+    /// Says that the change of these lines, of which line `n` is the last, has appeared.
+    pub(crate) fn settle(&self, n: u64, lines: &str) {
+        let last = chain::last(lines.as_bytes()).map(chain::print);
+        self.history.settle(n, &last.unwrap_or_default());
     }
 }
 
@@ -189,7 +191,7 @@ impl SharedEnd {
     /// Whether these lines can stand there: what is there is a part of them, or no line at all.
     pub(crate) fn admits(&self, lines: &str) -> bool {
         let there = self.shared_with(lines);
-        if there == self.after.len() || there == lines.len() {
+        if there == self.after.len() {
             return true;
         }
         let same = self.after.get(..there).unwrap_or_default();
@@ -200,9 +202,9 @@ impl SharedEnd {
         !rest.any(|it| Line::parse(it).is_some())
     }
 
-    /// Whether these lines are there.
-    pub(crate) fn has(&self, lines: &str) -> bool {
-        self.after.starts_with(lines.as_bytes())
+    /// Whether these lines are there, and nothing else.
+    pub(crate) fn is(&self, lines: &str) -> bool {
+        self.after == lines.as_bytes()
     }
 }
 

@@ -244,6 +244,10 @@ operations! {
     SlashDispatch = "slash.dispatch", Agent;
     /// How the daemon is, and its log.
     DaemonShow = "daemon.show", Read;
+    /// Show the machines that share repositories.
+    FleetShow = "fleet.show", Read;
+    /// Found, join or leave a fleet of machines, share a repository with it, let a machine in.
+    FleetChange = "fleet.change", Operator("shares nothing with other machines");
     /// Start the daemon.
     DaemonUp = "daemon.up", Controller("starts no daemon");
     /// End the daemon.

@@ -17,7 +17,7 @@ use flagpost_disk::{
 use flagpost_model::envelope::Hash;
 
 use super::{
-    OrderRefusal, Origin, SharedChange,
+    ChangeOrigin, OrderRefusal, SharedChange,
     shared_change::{FileChange, FileFate},
     shared_dir::SharedDir,
 };
@@ -38,8 +38,8 @@ pub enum Followed {
 
 impl SharedChange {
     /// Carries it out on this machine, where it is not known yet. The caller holds no lock.
-    pub fn follow(&self, home: &Home, by: Origin) -> Result<Followed> {
-        if self.needs() == Origin::Gate && by != Origin::Gate {
+    pub fn follow(&self, home: &Home, by: ChangeOrigin) -> Result<Followed> {
+        if self.needs() == ChangeOrigin::Gate && by != ChangeOrigin::Gate {
             return Err(self.frozen("a machine that may not decide decided on a brief".to_owned()));
         }
         let repo = self.repo();
@@ -69,7 +69,7 @@ impl SharedChange {
                 follower.complete(&end, self.lines())?;
                 batch.publish()?;
                 sync(home, &there)?;
-                follower.settle(self.last());
+                follower.settle(self.last(), self.lines());
                 Ok(Followed::CarriedOut)
             }
             Step::Never(reason) => Err(self.frozen(reason)),
@@ -104,8 +104,7 @@ impl SharedChange {
             let n = first.saturating_sub(1);
             return Step::Never(format!("line {n} is another one here than in the fleet"));
         }
-        // What follows it was begun once this one was whole.
-        if end.has(self.lines()) && self.last() <= end.settled {
+        if end.is(self.lines()) && self.last() <= end.settled {
             return Step::Known;
         }
         match end.admits(self.lines()) {
@@ -141,10 +140,12 @@ impl SharedChange {
                 FileFate::Create { text } if there.is_none() => {
                     batch.create(path, text.clone().into_bytes());
                 }
-                FileFate::Create { text } | FileFate::Replace { text, .. } => {
+                FileFate::Create { text }
+                | FileFate::Replace { text, .. }
+                | FileFate::Found { text } => {
                     batch.put(path, text.clone().into_bytes());
                 }
-                FileFate::Remove { .. } => {
+                FileFate::Remove { .. } | FileFate::Gone => {
                     self.retire(home, &file.dir, &file.name)?;
                     batch.remove(path);
                 }
@@ -207,17 +208,20 @@ impl FileFate {
             Some(_) | None => Todo::Done,
         };
         match self {
-            Self::Ahead { text, .. } | Self::Create { text } | Self::Replace { text, .. }
+            Self::Ahead { text, .. }
+            | Self::Create { text }
+            | Self::Replace { text, .. }
+            | Self::Found { text }
                 if there == Some(text.as_bytes()) =>
             {
                 Todo::Nothing
             }
             Self::Create { .. } => by(None),
             Self::Ahead { was, .. } | Self::Replace { was, .. } => by(was.as_ref()),
-            Self::Remove { .. } if there.is_none() => Todo::Nothing,
+            Self::Remove { .. } | Self::Gone if there.is_none() => Todo::Nothing,
             Self::Remove { was } => by(was.as_ref()),
             Self::Flag if there.is_some() => Todo::Nothing,
-            Self::Flag => Todo::Done,
+            Self::Flag | Self::Found { .. } | Self::Gone => Todo::Done,
         }
     }
 }
@@ -235,6 +239,7 @@ mod tests {
             text: text.clone(),
         };
         let create = FileFate::Create { text: text.clone() };
+        let found = FileFate::Found { text: text.clone() };
         let ahead = FileFate::Ahead { was: None, text };
         let remove = FileFate::Remove { was };
         // What is there: nothing, as before, as after, something else.
@@ -246,6 +251,8 @@ mod tests {
             (&ahead, [Done, Kept, Nothing, Kept]),
             (&remove, [Nothing, Done, Kept, Kept]),
             (&FileFate::Flag, [Done, Nothing, Nothing, Nothing]),
+            (&found, [Done, Done, Nothing, Done]),
+            (&FileFate::Gone, [Nothing, Done, Done, Done]),
         ] {
             assert_eq!(there.map(|it| fate.todo(it)), expected, "{fate:?}");
         }

@@ -5,7 +5,10 @@
 //! machine that joins puts all parts in place, and begins to share with the last one. Invariant: the flag
 //! `.shared` is raised last, on both ends.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use flagpost_disk::{
     dialects::{claude_tasks, relay as mail},
@@ -75,7 +78,7 @@ pub fn share(
     for part in parts(home, repo, last)? {
         publish(&part)?;
     }
-    follower.settle(last);
+    follower.caught_up(last)?;
     follower.raise_shared()?;
     Ok(last)
 }
@@ -186,7 +189,7 @@ impl BasePart {
     /// Reads a message: a part of a base, or `None` where it is a change.
     pub fn parse(repo: &RepoId, bytes: &[u8]) -> Result<Option<Self>> {
         #[derive(Deserialize)]
-        struct Kind {
+        struct MessageSort {
             #[serde(default)]
             part: Option<usize>,
         }
@@ -194,8 +197,8 @@ impl BasePart {
             repo: repo.clone(),
             reason: format!("a message cannot be read: {error}"),
         };
-        let kind: Kind = serde_json::from_slice(bytes).map_err(frozen)?;
-        match kind.part {
+        let sort: MessageSort = serde_json::from_slice(bytes).map_err(frozen)?;
+        match sort.part {
             None => Ok(None),
             Some(_) => Ok(Some(serde_json::from_slice(bytes).map_err(frozen)?)),
         }
@@ -249,30 +252,36 @@ pub fn take_over(home: &Home, repo: &RepoId, parts: &[BasePart]) -> Result<u64> 
     }
     let text: String = parts.iter().map(|it| it.history.as_str()).collect();
     follower.begin_with(&text)?;
-    follower.settle(last);
+    follower.settle(last, &text);
     follower.raise_shared()?;
     Ok(last)
 }
 
 impl BasePart {
     fn put(&self, home: &Home, repo: &RepoId) -> Result<()> {
+        let named = |error| OrderRefusal::Frozen {
+            repo: repo.clone(),
+            reason: format!("what it began with names {error}"),
+        };
+        // To find a list takes longer than to write a task.
+        let mut places: BTreeMap<SharedDir, PathBuf> = BTreeMap::new();
+        let mut place = |dir: &SharedDir| -> Result<PathBuf> {
+            if let Some(known) = places.get(dir) {
+                return Ok(known.clone());
+            }
+            let path = dir.path(home, repo)?;
+            home.make_dirs(&path)?;
+            places.insert(dir.clone(), path.clone());
+            Ok(path)
+        };
         let mut batch = Batch::new();
         for BaseFile { file, text } in &self.files {
-            let file: SharedFile = file.parse().map_err(|error| OrderRefusal::Frozen {
-                repo: repo.clone(),
-                reason: format!("what it began with names {error}"),
-            })?;
-            home.make_dirs(&file.dir.path(home, repo)?)?;
-            batch.put(file.path(home, repo)?, text.clone().into_bytes());
+            let SharedFile { dir, name } = file.parse().map_err(named)?;
+            batch.put(place(&dir)?.join(name), text.clone().into_bytes());
         }
         for BaseCounter { dir, highest } in &self.counters {
-            let dir: SharedDir = dir.parse().map_err(|error| OrderRefusal::Frozen {
-                repo: repo.clone(),
-                reason: format!("what it began with names {error}"),
-            })?;
-            let path: PathBuf = dir.path(home, repo)?;
-            home.make_dirs(&path)?;
-            let counter = path.join(counter_of(&dir));
+            let dir: SharedDir = dir.parse().map_err(named)?;
+            let counter = place(&dir)?.join(counter_of(&dir));
             if fsx::peek(home.fs(), &counter)? < *highest {
                 fsx::allocate(home.fs(), &counter, *highest, 0)?;
             }

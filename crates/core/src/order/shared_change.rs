@@ -27,7 +27,7 @@ pub const WIRE: u32 = 1;
 
 /// Who published a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
+pub enum ChangeOrigin {
     /// A machine on which people decide.
     Gate,
     /// Any other machine.
@@ -71,6 +71,10 @@ pub(super) enum FileFate {
     Remove { was: Option<Hash> },
     /// There, and empty.
     Flag,
+    /// As another hand wrote it, whatever was there before.
+    Found { text: String },
+    /// Gone by another hand.
+    Gone,
 }
 
 /// A change on its way.
@@ -142,6 +146,25 @@ impl SharedChange {
             change.files.push(FileChange { file, fate });
         }
         Ok(change)
+    }
+
+    /// Adds what another hand made of files, as they are now.
+    pub(crate) fn find(&mut self, home: &Home, paths: &[PathBuf]) -> Result<()> {
+        let lists = lists_of(home, &self.lines)?;
+        for path in paths {
+            let Some(file) = SharedFile::at((home, &self.repo), &lists, path) else {
+                continue;
+            };
+            let fate = match fsx::read(home.fs(), path)? {
+                None => FileFate::Gone,
+                Some(bytes) => match String::from_utf8(bytes) {
+                    Ok(text) => FileFate::Found { text },
+                    Err(_) => continue,
+                },
+            };
+            self.files.push(FileChange { file, fate });
+        }
+        Ok(())
     }
 
     /// The change that only these lines are.
@@ -232,10 +255,10 @@ impl SharedChange {
     }
 
     /// Who may publish it: on a brief decides only a machine of the gate.
-    pub fn needs(&self) -> Origin {
+    pub fn needs(&self) -> ChangeOrigin {
         match self.decides {
-            true => Origin::Gate,
-            false => Origin::Plain,
+            true => ChangeOrigin::Gate,
+            false => ChangeOrigin::Plain,
         }
     }
 

@@ -294,13 +294,9 @@ pub(super) fn propose_through(
             }
         }
         let letter = show(mail, brief.seq)?;
-        let asked = match letter.stage {
-            BriefStatus::Pending => decide::at_once(&locked, &letter, actor, gate),
-            BriefStatus::Expired
-            | BriefStatus::Decided(_)
-            | BriefStatus::Offered(_)
-            | BriefStatus::Read(_)
-            | BriefStatus::Withdrawn => Ok(passed),
+        let asked = match letter.stage == BriefStatus::Pending {
+            true => decide::at_once(&locked, &letter, actor, gate),
+            false => Ok(passed),
         };
         let (verdict, policy_fault) = match (asked, gate) {
             (Ok(verdict), _) => (verdict, None),

@@ -1,7 +1,8 @@
 //! Workers that fall silent and those that are live again, put on record.
 //!
 //! Owns that each change has one line. Nobody writes when a worker falls silent, so whoever watches
-//! compares what the workers' files say at this moment with what the history told last.
+//! compares what the workers' files say at this moment with what the history told last. In a repository that
+//! several machines share no line tells of it: signs of life are each machine's own.
 
 use std::{collections::BTreeMap, ops::ControlFlow};
 
@@ -71,9 +72,13 @@ impl LivenessWatch {
                 entries.push(entry.detail("liveness", liveness.as_str()));
             }
         }
-        let count = entries.len();
+        let history = History::of(fleet.home, &fleet.repo);
+        let count = match history.is_shared()? {
+            true => 0,
+            false => entries.len(),
+        };
         if count > 0 {
-            History::of(fleet.home, &fleet.repo).record(actor, fleet.home.now(), entries)?;
+            history.record(actor, fleet.home.now(), entries)?;
         }
         Ok(count)
     }

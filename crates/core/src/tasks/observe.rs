@@ -12,6 +12,7 @@ mod trace;
 use std::{
     collections::{BTreeMap, BTreeSet},
     ops::ControlFlow,
+    path::PathBuf,
 };
 
 use flagpost_disk::{dialects::claude_tasks::id_of, fsx::Stat};
@@ -107,7 +108,8 @@ impl TaskWatch {
         let count = entries.len();
         if count > 0 {
             let actor = Via::External.as_str().parse()?;
-            history.record(&actor, home.now(), entries)?;
+            let paths = paths_of(home, &entries)?;
+            history.record_found(&actor, home.now(), (entries, &paths))?;
         }
         self.take_in(suspects);
         if is_news {
@@ -256,6 +258,17 @@ fn look_back(history: &History<'_>, suspects: &mut Suspects) -> Result<()> {
             false => ControlFlow::Continue(()),
         }
     })
+}
+
+/// The files of the tasks that these entries tell of.
+fn paths_of(home: &Home, entries: &[Entry]) -> Result<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    for entry in entries {
+        if let (Some(list), Some(task)) = (&entry.list, &entry.task) {
+            paths.push(List::open(home, list)?.task_path(task));
+        }
+    }
+    Ok(paths)
 }
 
 /// The lists whose history this repository's is.

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use flagpost_core::{
     Error, Home, List, Result, claims,
-    order::{self, OrderRefusal, Origin},
+    order::{self, ChangeOrigin, OrderRefusal},
     relay::{Fleet, briefs, decide, deliver, reports, workers},
     tasks,
 };
@@ -41,7 +41,7 @@ struct Machine {
 
 impl Machine {
     fn home(&self) -> Home {
-        self.stream.joined(plain_home(&self.fs), Origin::Gate)
+        self.stream.joined(plain_home(&self.fs), ChangeOrigin::Gate)
     }
 
     fn follow(&self) {

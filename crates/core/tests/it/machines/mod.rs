@@ -14,7 +14,7 @@ use std::{
 use flagpost_core::{
     Home, List, Result,
     history::{History, Line},
-    order::{self, Order, OrderRefusal, Origin, SharedChange},
+    order::{self, ChangeOrigin, Order, OrderRefusal, SharedChange},
     relay::{Fleet, Mail, workers},
 };
 use flagpost_disk::fsx;
@@ -53,23 +53,23 @@ pub struct Stream {
 #[derive(Debug)]
 enum Kept {
     /// In memory.
-    Here(Mutex<Vec<(Vec<u8>, Origin)>>),
+    Here(Mutex<Vec<(Vec<u8>, ChangeOrigin)>>),
     /// With a simulated disk, which a power cut leaves them: all of a machine of the gate.
     With(PowerFs),
 }
 
 impl Kept {
-    fn all(&self) -> Vec<(Vec<u8>, Origin)> {
+    fn all(&self) -> Vec<(Vec<u8>, ChangeOrigin)> {
         match self {
             Self::Here(changes) => changes.lock().unwrap().clone(),
             Self::With(fs) => {
                 let kept = fs.kept_elsewhere().into_iter();
-                kept.map(|bytes| (bytes, Origin::Gate)).collect()
+                kept.map(|bytes| (bytes, ChangeOrigin::Gate)).collect()
             }
         }
     }
 
-    fn push(&self, bytes: Vec<u8>, origin: Origin) {
+    fn push(&self, bytes: Vec<u8>, origin: ChangeOrigin) {
         match self {
             Self::Here(changes) => changes.lock().unwrap().push((bytes, origin)),
             Self::With(fs) => fs.send_away(bytes),
@@ -96,7 +96,7 @@ impl Stream {
     }
 
     /// The same home as one machine of several.
-    pub fn joined(self: &Arc<Self>, home: Home, origin: Origin) -> Home {
+    pub fn joined(self: &Arc<Self>, home: Home, origin: ChangeOrigin) -> Home {
         let machine = Machine {
             stream: Arc::clone(self),
             home: home.clone(),
@@ -111,7 +111,7 @@ impl Stream {
     }
 
     /// Puts a change in as a machine does that cares for nothing.
-    pub fn force(&self, bytes: Vec<u8>, origin: Origin) {
+    pub fn force(&self, bytes: Vec<u8>, origin: ChangeOrigin) {
         self.changes.push(bytes, origin);
     }
 
@@ -127,7 +127,8 @@ impl Stream {
     pub fn put(&self, all: Vec<Vec<u8>>) {
         match &self.changes {
             Kept::Here(changes) => {
-                *changes.lock().unwrap() = all.into_iter().map(|it| (it, Origin::Gate)).collect();
+                *changes.lock().unwrap() =
+                    all.into_iter().map(|it| (it, ChangeOrigin::Gate)).collect();
             }
             Kept::With(_) => unreachable!("only what is in memory"),
         }
@@ -158,7 +159,7 @@ impl Stream {
 struct Machine {
     stream: Arc<Stream>,
     home: Home,
-    origin: Origin,
+    origin: ChangeOrigin,
 }
 
 impl Order for Machine {
@@ -176,7 +177,7 @@ impl Order for Machine {
             Answer::Lost => return Err(unsettled()),
             Answer::Truly | Answer::Unheard => {}
         }
-        if change.needs() == Origin::Gate && self.origin == Origin::Plain {
+        if change.needs() == ChangeOrigin::Gate && self.origin == ChangeOrigin::Plain {
             let reason = "it may not decide".to_owned();
             return Err(OrderRefusal::NotAllowed { repo, reason });
         }
@@ -224,6 +225,11 @@ impl Node {
     pub fn register(&self, name: &str) {
         let traits = workers::Traits::default();
         workers::register(&self.fleet(), &worker("operator"), &worker(name), traits).unwrap();
+    }
+
+    pub fn history_path(&self) -> PathBuf {
+        let dir = self.home.repository_dir(&self.stream.repo);
+        dir.join("history.jsonl")
     }
 
     pub fn history(&self) -> Vec<Line> {
@@ -279,8 +285,8 @@ fn walked(dir: &Path) -> Vec<PathBuf> {
 /// The world of one machine of a fleet, and a check that another one holds the same.
 pub fn of_two(mut world: World) -> (World, impl FnOnce()) {
     let stream = Stream::of(&world.home, &world.repository.id);
-    let other = node(&world, &stream, Origin::Gate);
-    world.home = stream.joined(world.home, Origin::Gate);
+    let other = node(&world, &stream, ChangeOrigin::Gate);
+    world.home = stream.joined(world.home, ChangeOrigin::Gate);
     let root = world.home.root().clone();
     let check = move || {
         other.follow();
@@ -305,7 +311,7 @@ impl Fleet3 {
     pub fn new() -> Self {
         let first = World::real();
         let stream = Stream::of(&first.home, &first.repository.id);
-        let nodes = [(); 3].map(|()| node(&first, &stream, Origin::Gate));
+        let nodes = [(); 3].map(|()| node(&first, &stream, ChangeOrigin::Gate));
         Self {
             stream,
             nodes,
@@ -318,7 +324,7 @@ impl Fleet3 {
     }
 
     /// One machine more.
-    pub fn node(&self, origin: Origin) -> Node {
+    pub fn node(&self, origin: ChangeOrigin) -> Node {
         node(&self.first, &self.stream, origin)
     }
 
@@ -336,7 +342,7 @@ impl Fleet3 {
 }
 
 /// A machine that begins with what the first one had.
-fn node(first: &World, stream: &Arc<Stream>, origin: Origin) -> Node {
+fn node(first: &World, stream: &Arc<Stream>, origin: ChangeOrigin) -> Node {
     let dir = scratch();
     let (from, root) = (first.home.root(), dir.path().join("home"));
     for path in walked(from) {
@@ -402,7 +408,7 @@ pub fn arranged(mode: Mode, setup: impl FnOnce() -> PowerFs) -> PowerFs {
 /// The home of a simulated disk, in an order where it is in one.
 pub fn on(fs: &PowerFs, home: Home) -> Home {
     match SHARED.with_borrow(Clone::clone) {
-        Some(shared) => shared.stream(fs).joined(home, Origin::Gate),
+        Some(shared) => shared.stream(fs).joined(home, ChangeOrigin::Gate),
         None => home,
     }
 }

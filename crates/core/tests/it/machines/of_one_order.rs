@@ -5,12 +5,12 @@ use std::{collections::BTreeSet, fs, thread};
 use flagpost_core::{
     Error, FailureKind, Home, List, Repository, claims,
     failure::judge,
-    order::{self, BasePart, OrderRefusal, Origin},
+    order::{self, BasePart, ChangeOrigin, OrderRefusal},
     relay::{
         decide::{self, DecisionRequest},
         deliver, reports,
     },
-    tasks,
+    tasks::{self, observe::TaskWatch},
 };
 use flagpost_model::{
     Refusal, TaskId,
@@ -200,7 +200,7 @@ fn only_a_machine_of_the_gate_decides() {
     a.register("W3");
     flagpost_core::relay::briefs::propose(&a.mail("W3"), &worker("lead"), proposal("Do it"))
         .unwrap();
-    let plain = fleet.node(Origin::Plain);
+    let plain = fleet.node(ChangeOrigin::Plain);
     plain.follow();
     let wish = DecisionRequest::new(Decision::Ratified, Via::Cli);
     let refusal = decide::decide(&plain.mail("W3"), &worker("W9"), Some(seq(1)), &wish);
@@ -209,7 +209,7 @@ fn only_a_machine_of_the_gate_decides() {
     c.follow();
     decide::decide(&c.mail("W3"), &worker("W9"), Some(seq(1)), &wish).unwrap();
     let decided = fleet.stream.take_last();
-    fleet.stream.force(decided, Origin::Plain);
+    fleet.stream.force(decided, ChangeOrigin::Plain);
     assert!(matches!(
         refused(b.try_follow()),
         OrderRefusal::Frozen { .. }
@@ -375,4 +375,61 @@ fn who_joins_takes_over_all_that_is_there_and_goes_on() {
     let clone = other.place().join("repo");
     let refusal = Repository::adopt(&other.home, &clone, repo, &first.repository.name);
     assert!(matches!(refusal, Err(Error::Invalid { .. })), "{refusal:?}");
+}
+
+#[test]
+fn who_damaged_its_own_history_harms_nobody_else() {
+    let fleet = Fleet3::new();
+    let [a, b, c] = fleet.nodes();
+    add(a, "One");
+    fleet.all_follow();
+    // What is no line is cut off.
+    for rubbish in ["garbage{{{\n", "garb"] {
+        let text = fs::read_to_string(c.history_path()).unwrap();
+        fs::write(c.history_path(), text + rubbish).unwrap();
+        add(c, "Two");
+        fleet.all_alike();
+    }
+    // A line that says something else is not published after.
+    let text = fs::read_to_string(c.history_path()).unwrap();
+    let forged = text.trim_end().rsplit_once("ann").unwrap();
+    fs::write(c.history_path(), format!("{}eve{}\n", forged.0, forged.1)).unwrap();
+    let refusal = tasks::add(&c.list(), &worker("ann"), &subject("Three"), &[]);
+    assert!(matches!(refused(refusal), OrderRefusal::Frozen { .. }));
+    add(b, "Four");
+    a.follow();
+    assert_eq!(a.history().len(), b.history().len());
+    fs::write(c.history_path(), text).unwrap();
+    fleet.all_alike();
+}
+
+#[test]
+fn what_a_hand_does_on_one_machine_reaches_all() {
+    let fleet = Fleet3::new();
+    let [a, b, c] = fleet.nodes();
+    let (one, two) = (add(a, "One"), add(a, "Two"));
+    fleet.all_follow();
+    let repo = &fleet.stream.repo;
+    let mut watches = fleet
+        .nodes()
+        .each_ref()
+        .map(|it| TaskWatch::begin(&it.home, repo).unwrap());
+    let path = |node: &Node, task: &str| node.list().dir().join(format!("{task}.json"));
+    let text = fs::read_to_string(path(b, one.as_str())).unwrap();
+    fs::write(path(b, one.as_str()), text.replace("One", "By hand")).unwrap();
+    fs::remove_file(path(b, two.as_str())).unwrap();
+    fs::write(
+        path(b, "77"),
+        r#"{"id": "77", "subject": "New", "status": "pending"}"#,
+    )
+    .unwrap();
+    assert_eq!(watches[1].look(&b.home, repo).unwrap(), 3);
+    fleet.all_alike();
+    assert_eq!(c.list().task(&one).unwrap().task.subject, "By hand");
+    assert!(path(c, "77").exists() && !path(a, two.as_str()).exists());
+    // Nobody takes it for the deed of a hand on another machine.
+    for (node, watch) in fleet.nodes().iter().zip(&mut watches) {
+        assert_eq!(watch.look(&node.home, repo).unwrap(), 0);
+    }
+    fleet.all_alike();
 }
