@@ -29,6 +29,20 @@ fn has_ended(pid: u32) -> bool {
     matches!(state, Some(b'Z' | b'X'))
 }
 
+/// The processes whose arguments, the program's name first, are wanted. Where there is no `/proc`, nobody
+/// knows, and there are none.
+pub fn with_arguments(wanted: impl Fn(&[&[u8]]) -> bool) -> Vec<u32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let all = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    all.filter(|pid| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let line = line.strip_suffix(b"\0").unwrap_or(&line);
+        let arguments: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
+        wanted(&arguments) && is_alive(*pid)
+    })
+    .collect()
+}
+
 /// The process that acts here, as it was when this was asked first.
 pub fn own_identity() -> &'static ProcessIdentity {
     static HAND: OnceLock<ProcessIdentity> = OnceLock::new();
@@ -77,6 +91,18 @@ mod tests {
             std::thread::sleep(Duration::from_millis(2));
         }
         child.wait().unwrap();
+    }
+
+    #[test]
+    fn a_process_is_found_by_its_arguments() {
+        if !std::path::Path::new("/proc/self/cmdline").exists() {
+            return;
+        }
+        let own = std::fs::read("/proc/self/cmdline").unwrap();
+        let own: Vec<&[u8]> = own.split(|byte| *byte == 0).collect();
+        let own = &own[..own.len() - 1];
+        assert!(with_arguments(|it| it == own).contains(&std::process::id()));
+        assert!(with_arguments(|it| it == [b"no such program"]).is_empty());
     }
 
     #[test]

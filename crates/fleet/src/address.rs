@@ -6,6 +6,7 @@
 use std::{fmt, str::FromStr};
 
 use nkeys::{KeyPair, KeyPairType};
+use serde::{Deserialize, Serialize};
 
 /// Whether the way to the server is encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +22,8 @@ pub enum Transport {
 pub struct Seed(String);
 
 /// A machine's public key, as the server's configuration names it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct PublicKey(String);
 
 /// A server and the key that opens it.
@@ -96,6 +98,19 @@ impl FromStr for PublicKey {
             Ok(pair) if pair.key_pair_type() == KeyPairType::User => Ok(Self(text.to_owned())),
             _ => invalid("a public key is U and 55 more characters"),
         }
+    }
+}
+
+impl TryFrom<String> for PublicKey {
+    type Error = InvalidInvitation;
+    fn try_from(text: String) -> Result<Self, InvalidInvitation> {
+        text.parse()
+    }
+}
+
+impl From<PublicKey> for String {
+    fn from(key: PublicKey) -> String {
+        key.0
     }
 }
 

@@ -16,7 +16,6 @@ use std::{
 
 use flagpost_core::{Home, order};
 use flagpost_model::RepoId;
-use jiff::Timestamp;
 
 use crate::{
     error::FleetError,
@@ -65,7 +64,7 @@ type Tell<'t> = &'t (dyn Fn(String, Option<String>) + Sync);
 fn with_link(home: &Home, link: &Link, stop: &AtomicBool, tell: Tell<'_>) {
     thread::scope(|scope| {
         let mut followed: Vec<RepoId> = Vec::new();
-        let (since, mut signed) = (Timestamp::now(), None::<Instant>);
+        let (since, mut signed) = (home.now(), None);
         while !stop.load(Ordering::Relaxed) {
             for repo in order::shared(home).unwrap_or_default() {
                 if !followed.contains(&repo) {
@@ -73,25 +72,24 @@ fn with_link(home: &Home, link: &Link, stop: &AtomicBool, tell: Tell<'_>) {
                     scope.spawn(move || keep_up_with(home, link, &repo, stop, tell));
                 }
             }
-            if signed.is_none_or(|at| at.elapsed() > SIGN) {
-                let applied = followed.iter().filter_map(|repo| {
-                    let last = order::last(home, repo).ok()?;
-                    Some((repo.clone(), last))
-                });
+            let applied: BTreeMap<RepoId, u64> = followed
+                .iter()
+                .filter_map(|repo| Some((repo.clone(), order::last(home, repo).ok()?)))
+                .collect();
+            let is_due = signed.as_ref().is_none_or(|(at, before): &(Instant, _)| {
+                at.elapsed() > SIGN || *before != applied
+            });
+            if is_due {
                 let sign = LiveMachine {
-                    applied: applied.collect(),
+                    applied: applied.clone(),
                     since,
                     load: 0,
                 };
-                let put = link
-                    .hub
-                    .fleet()
-                    .and_then(|fleet| fleet.live().put_machine(&link.machine, &sign));
-                tell(
-                    "signs of life".to_owned(),
-                    put.err().map(|it| it.to_string()),
-                );
-                signed = Some(Instant::now());
+                let fleet = link.hub.fleet();
+                let put = fleet.and_then(|fleet| fleet.live().put_machine(&link.machine, &sign));
+                signed = put.is_ok().then(|| (Instant::now(), applied));
+                let failed = put.err().map(|it| it.to_string());
+                tell("signs of life".to_owned(), failed);
             }
             rest(stop, LOOK);
         }

@@ -363,7 +363,8 @@ fn refused_subject(text: &str) -> Option<&str> {
     rest.split_once('"').map(|(subject, _)| subject)
 }
 
-fn is_new_enough(version: &str) -> bool {
+/// Whether a server of this version keeps its promises.
+pub(crate) fn is_new_enough(version: &str) -> bool {
     let mut parts = version.split(['.', '-']).map(str::parse::<u64>);
     match (parts.next(), parts.next()) {
         (Some(Ok(major)), Some(Ok(minor))) => (major, minor) >= OLDEST,

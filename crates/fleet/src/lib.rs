@@ -4,6 +4,8 @@
 //! configuration, and the rule by which an append is repeated until its answer is definite. One stream
 //! per repository *is* that repository's order; nothing of consensus or storage is ours.
 //!
+//! A machine may keep that server for its fleet: whom it lets in, and that it runs, is owned here too.
+//!
 //! Every call blocks its thread, which must be none of the runtime's own. The crate knows no rules of tasks
 //! or mail, and what a message says only core does.
 
@@ -15,11 +17,16 @@ mod fleet_record;
 mod follow;
 mod follower;
 mod hub;
+mod keeper;
 mod live;
 mod membership;
 mod order;
+mod program;
+mod server;
 mod server_config;
+mod server_error;
 mod share;
+mod standing;
 mod stored;
 mod stream;
 
@@ -30,10 +37,16 @@ pub use fleet_record::{Fleet, FleetRecord, Keyed, ListRecord, MachineRecord, Rep
 pub use follow::keep_up;
 pub use follower::Follower;
 pub use hub::{Deadlines, Hub};
+pub use keeper::KeeperEvent;
 pub use live::{Live, LiveMachine, LiveWorker};
 pub use membership::{Membership, MembershipError, dir, file, machine_of};
-pub use order::{FleetOrder, ordered};
+pub use order::{FleetOrder, ordered, runtime};
+pub use program::{ServerProgram, find_program};
+pub use server::{KeptServer, ServerAccess};
 pub use server_config::{MachineAccess, MayDecide, ServerConfig, Unwritable};
-pub use share::{Joined, ShareError, join, share};
+pub use server_error::ServerError;
+pub use share::{Joined, ShareError, join, leave, share};
+pub use standing::{FleetStanding, standing};
 pub use stored::{ChangeHeaders, Lane, Numbers, Stored, WIRE};
 pub use stream::{Replicas, RepoStream};
+pub use tokio::runtime::Runtime;

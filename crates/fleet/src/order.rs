@@ -9,12 +9,13 @@ use std::{
     collections::BTreeMap,
     fmt,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    thread,
     time::Duration,
 };
 
 use flagpost_core::{
     Error, Home, Result,
-    order::{self, BasePart, Order, OrderRefusal, Origin, SharedChange},
+    order::{self, BasePart, ChangeOrigin, Order, OrderRefusal, SharedChange},
 };
 use flagpost_model::{MachineId, RepoId};
 use tokio::runtime::Runtime;
@@ -29,8 +30,10 @@ use crate::{
     stream::{Replicas, RepoStream},
 };
 
-/// How long a verb waits for a connection.
-const CONNECT: Duration = Duration::from_secs(3);
+/// How long a verb waits for a connection, and then until its change is settled: others who wait for the
+/// same locks give up after five seconds.
+const CONNECT: Duration = Duration::from_secs(2);
+const SETTLE: Duration = Duration::from_secs(4);
 
 /// How long a reader waits for a message that is there.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -46,9 +49,10 @@ pub struct FleetOrder {
 pub(crate) struct Link {
     pub(crate) machine: MachineId,
     pub(crate) hub: Hub,
+    streams: Mutex<BTreeMap<RepoId, RepoStream>>,
     places: Mutex<BTreeMap<RepoId, Place>>,
     /// Ends with the connection.
-    _runtime: Runtime,
+    runtime: Option<Runtime>,
 }
 
 /// A message, and the number of its last line.
@@ -74,6 +78,27 @@ pub fn ordered(home: Home) -> Home {
 
 impl Order for FleetOrder {
     fn publish(&self, change: &SharedChange) -> Result<(), OrderRefusal> {
+        outside(|| self.make_next(change))
+    }
+
+    fn catch_up(&self, repo: &RepoId) -> Result<()> {
+        outside(|| self.read_on(repo))
+    }
+}
+
+/// Does what waits for answers on a thread that drives no runtime, as those of a daemon may.
+fn outside<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    if tokio::runtime::Handle::try_current().is_err() {
+        return work();
+    }
+    match thread::scope(|scope| scope.spawn(work).join()) {
+        Ok(done) => done,
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
+
+impl FleetOrder {
+    fn make_next(&self, change: &SharedChange) -> Result<(), OrderRefusal> {
         let repo = change.repo();
         let link = self.link(repo)?;
         let stream = link.stream(repo)?;
@@ -91,7 +116,7 @@ impl Order for FleetOrder {
         Ok(())
     }
 
-    fn catch_up(&self, repo: &RepoId) -> Result<()> {
+    fn read_on(&self, repo: &RepoId) -> Result<()> {
         let link = self.link(repo)?;
         let stream = link.stream(repo)?;
         let wanted = order::first_wanted(&self.home, repo)?;
@@ -118,9 +143,7 @@ impl Order for FleetOrder {
         link.places().insert(repo.clone(), place);
         Ok(())
     }
-}
 
-impl FleetOrder {
     /// That of a home, which is in no order itself.
     pub(crate) fn at(home: &Home) -> Self {
         Self {
@@ -170,19 +193,29 @@ impl Link {
         let runtime = runtime(&member.invitation.to_string())?;
         let deadlines = Deadlines {
             connect: CONNECT,
+            settle: SETTLE,
             ..Deadlines::default()
         };
         let hub = Hub::connect_within(&member.invitation, runtime.handle(), deadlines)?;
         Ok(Self {
             machine: member.machine.clone(),
             hub,
+            streams: Mutex::default(),
             places: Mutex::default(),
-            _runtime: runtime,
+            runtime: Some(runtime),
         })
     }
 
+    /// The order of a repository, looked at once whether it promises what it must.
     pub(crate) fn stream(&self, repo: &RepoId) -> Result<RepoStream, OrderRefusal> {
-        RepoStream::open(&self.hub, repo, Replicas::One).map_err(|error| refusal(repo, &error))
+        let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = streams.get(repo) {
+            return Ok(known.clone());
+        }
+        let stream = RepoStream::open(&self.hub, repo, Replicas::One);
+        let stream = stream.map_err(|error| refusal(repo, &error))?;
+        streams.insert(repo.clone(), stream.clone());
+        Ok(stream)
     }
 
     fn places(&self) -> MutexGuard<'_, BTreeMap<RepoId, Place>> {
@@ -191,8 +224,17 @@ impl Link {
     }
 }
 
+impl Drop for Link {
+    fn drop(&mut self) {
+        // It may end on a thread that must not wait for it.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
 /// What waits for answers while the process works. One thread is enough for one connection.
-pub(crate) fn runtime(server: &str) -> Result<Runtime, FleetError> {
+pub fn runtime(server: &str) -> Result<Runtime, FleetError> {
     let built = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .thread_name("fleet")
@@ -215,8 +257,8 @@ fn append(
         return Err(frozen(repo, "a change has no line".to_owned()));
     };
     let lane = match change.needs() {
-        Origin::Gate => Lane::Gate,
-        Origin::Plain => Lane::Own,
+        ChangeOrigin::Gate => Lane::Gate,
+        ChangeOrigin::Plain => Lane::Own,
     };
     let body = change.to_bytes();
     let headers = ChangeHeaders {
@@ -260,8 +302,8 @@ pub(crate) fn follow(home: &Home, repo: &RepoId, stored: &Stored) -> Result<()> 
         return Ok(());
     }
     let origin = match stored.lane {
-        Lane::Gate => Origin::Gate,
-        Lane::Own => Origin::Plain,
+        Lane::Gate => ChangeOrigin::Gate,
+        Lane::Own => ChangeOrigin::Plain,
     };
     SharedChange::parse(repo, &stored.body)?.follow(home, origin)?;
     Ok(())

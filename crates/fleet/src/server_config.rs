@@ -15,11 +15,13 @@ use std::{
 };
 
 use flagpost_model::MachineId;
+use serde::{Deserialize, Serialize};
 
 use crate::address::PublicKey;
 
 /// Whether a machine may decide on briefs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum MayDecide {
     /// A person sits there.
     Yes,
@@ -28,7 +30,8 @@ pub enum MayDecide {
 }
 
 /// A machine that is let in.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct MachineAccess {
     /// Its name in subjects.
     pub machine: MachineId,

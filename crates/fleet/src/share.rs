@@ -11,7 +11,7 @@ use flagpost_core::{
     git::Git,
     order::{self, BasePart, Order as _, OrderRefusal},
 };
-use flagpost_model::{RepoId, WorkerId};
+use flagpost_model::{MachineId, RepoId, WorkerId};
 use uuid::Uuid;
 
 use crate::{
@@ -35,6 +35,12 @@ pub enum ShareError {
     /// Only the machine that founded the fleet has the key for it.
     #[error("only the machine that founded the fleet can share a repository")]
     NotFounder,
+    /// A clone is known by its first commit, and there is none.
+    #[error("a repository without a commit cannot be shared: its clones would not be known")]
+    NoCommit,
+    /// The others would lose their server, and nobody could let a machine in.
+    #[error("this machine founded the fleet, and keeps its server")]
+    Founder,
     /// It is shared already.
     #[error("repository {repo} is shared already")]
     Shared {
@@ -59,10 +65,12 @@ pub enum ShareError {
         repo: RepoId,
     },
     /// The home belongs to another fleet.
-    #[error("this machine belongs to the fleet at {server} already")]
+    #[error("this machine belongs to the fleet at {server} already, as {machine}")]
     Member {
         /// Where that is.
         server: String,
+        /// What the machine is called there.
+        machine: MachineId,
     },
     /// What the machine knows of its fleet.
     #[error(transparent)]
@@ -96,12 +104,13 @@ pub fn share(
     if order::is_shared(home, repo)? {
         return Err(ShareError::Shared { repo: repo.clone() });
     }
+    let root_commit = root_commit(&repository.top)?.ok_or(ShareError::NoCommit)?;
     let runtime = runtime(&member.invitation.to_string())?;
     let hub = Hub::connect(&member.invitation.with_seed(admin), runtime.handle())?;
     let stream = RepoStream::create(&hub, repo, Replicas::One)?;
     let record = RepoRecord {
         name: repository.name.to_string(),
-        root_commit: root_commit(&repository.top)?,
+        root_commit: Some(root_commit),
         remotes,
         created_by: member.machine.clone(),
     };
@@ -161,10 +170,12 @@ pub fn join(
 ) -> Result<Joined, ShareError> {
     let known = Membership::read(home)?;
     if let Some(known) = &known
-        && known.invitation.to_string() != invitation.to_string()
+        && known.invitation != *invitation
     {
-        let server = known.invitation.to_string();
-        return Err(ShareError::Member { server });
+        return Err(ShareError::Member {
+            server: known.invitation.to_string(),
+            machine: known.machine.clone(),
+        });
     }
     let admin = known.and_then(|it| it.admin);
     let member = Membership::of(invitation.clone(), admin)?;
@@ -178,6 +189,16 @@ pub fn join(
         fleet: record,
         repository,
     })
+}
+
+/// Leaves the fleet; which one that was, if there was one.
+pub fn leave(home: &Home) -> Result<Option<Membership>, ShareError> {
+    let member = Membership::read(home)?;
+    if member.as_ref().is_some_and(|it| it.admin.is_some()) {
+        return Err(ShareError::Founder);
+    }
+    Membership::forget(home)?;
+    Ok(member)
 }
 
 /// The clone around `dir` becomes one of the fleet's repositories.

@@ -157,7 +157,7 @@ impl NatsServer {
 }
 
 /// The program, or `None` and a line that says what is skipped.
-fn program() -> Option<PathBuf> {
+pub fn program() -> Option<PathBuf> {
     let named = std::env::var_os("NATS_SERVER_BIN").filter(|path| !path.is_empty());
     let program = named.map_or_else(
         || repository::root().join("target/nats/nats-server"),
@@ -173,7 +173,10 @@ fn program() -> Option<PathBuf> {
 }
 
 /// A port of loopback that nobody has now.
-fn free_address() -> SocketAddr {
+///
+/// # Panics
+/// Where there is none.
+pub fn free_address() -> SocketAddr {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("loopback has free ports");
     listener.local_addr().expect("a listener has an address")
 }

@@ -2,7 +2,7 @@
 //!
 //! Owns the `flock` on a lock file that is never deleted, the note in it that names the holder, and
 //! the rank of each lock: index < home < list < agents < worker direction < reservations < session
-//! start < history. Taking a lower rank while holding a higher one can deadlock and panics in debug
+//! start < access < history. Taking a lower rank while holding a higher one can deadlock and panics in debug
 //! builds.
 
 use std::{
@@ -41,6 +41,8 @@ pub enum Rank {
     Reservations,
     /// The start of a session.
     Session,
+    /// Who is let in to a fleet's server.
+    Access,
     /// One repository's history: the last lock of every change.
     History,
 }

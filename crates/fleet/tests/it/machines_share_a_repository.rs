@@ -364,3 +364,62 @@ fn a_server_that_dies_loses_nothing_and_stops_nobody_from_reading() {
     followed(&fleet, || {});
     assert_eq!(fleet.nodes[2].tasks().len(), 5);
 }
+
+#[test]
+fn nothing_acknowledged_is_missing_or_twice_while_the_server_dies() {
+    const EACH: usize = 25;
+    let Some(Fleet { mut world, nodes }) = fleet(0) else {
+        return;
+    };
+    let acknowledged = std::sync::Mutex::new(BTreeSet::new());
+    let left = std::sync::atomic::AtomicUsize::new(nodes.len());
+    thread::scope(|scope| {
+        for (at, node) in nodes.iter().enumerate() {
+            let (acknowledged, left) = (&acknowledged, &left);
+            scope.spawn(move || {
+                for number in 0..EACH {
+                    let text = format!("Task {number} of machine {at}");
+                    let fields = Fields {
+                        subject: Some(text.clone()),
+                        ..Fields::default()
+                    };
+                    match tasks::add(&node.list(), &name("ann"), &fields, &[]) {
+                        Ok(_) => drop(acknowledged.lock().unwrap().insert(text)),
+                        Err(Error::Order(refusal)) => {
+                            let is_final = matches!(
+                                refusal,
+                                OrderRefusal::Frozen { .. } | OrderRefusal::NotAllowed { .. }
+                            );
+                            assert!(!is_final, "{refusal}");
+                        }
+                        Err(error) => panic!("{error}"),
+                    }
+                }
+                left.fetch_sub(1, Ordering::Relaxed);
+            });
+        }
+        for _ in 0..3 {
+            thread::sleep(Duration::from_millis(150));
+            world.server.kill();
+            thread::sleep(Duration::from_millis(100));
+            world.server.restart();
+        }
+        until("all have done what they could", || {
+            left.load(Ordering::Relaxed) == 0
+        });
+    });
+    let fleet = Fleet { world, nodes };
+    followed(&fleet, || drop(add(&fleet.nodes[0], "The last")));
+    let subjects: Vec<String> = fleet.nodes[1]
+        .tasks()
+        .into_iter()
+        .map(|it| it.subject)
+        .collect();
+    let acknowledged = acknowledged.into_inner().unwrap();
+    for text in &acknowledged {
+        let times = subjects.iter().filter(|it| *it == text).count();
+        assert_eq!(times, 1, "{text}");
+    }
+    eprintln!("{} of {} were acknowledged", acknowledged.len(), 3 * EACH);
+    assert!(!acknowledged.is_empty());
+}

@@ -24,7 +24,7 @@ fn may_see(krate: &str) -> Option<&'static [&'static str]> {
         "daemon" => &["model", "disk", "core", "board", "mcp"],
         "cockpit" | "mcp" => &["model", "core"],
         "fleet" => &["model", "disk", "core"],
-        "cli" => &["model", "core", "run", "cockpit", "daemon", "mcp"],
+        "cli" => &["model", "core", "run", "cockpit", "daemon", "mcp", "fleet"],
         "testkit" | "bench" => &["model", "disk", "core"],
         _ => return None,
     })

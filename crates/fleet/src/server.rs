@@ -1,0 +1,281 @@
+//! The files of a server that a machine keeps for its fleet.
+//!
+//! Owns `access.json`: where the server listens and whom it lets in. What the server reads, `nats.conf`, is
+//! made from it and never read here.
+//!
+//! Invariant: an access file that cannot be understood is named and left as it is. Nothing is started or
+//! signalled here; whoever keeps the server sees that its configuration is another
+//! ([`keep`](KeptServer::keep)).
+
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
+
+use flagpost_disk::{
+    self as disk,
+    fsx::{self, DEFAULT_WAIT, Fs as _, Holder, Lock, Rank, RealFs},
+};
+use flagpost_model::MachineId;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    address::PublicKey,
+    server_config::{MachineAccess, ServerConfig},
+    server_error::ServerError,
+};
+
+/// The most that a kept server stores.
+const STORE_BYTES: u64 = 20 << 30;
+
+/// A server's directory. Clones mean the same.
+#[derive(Debug, Clone)]
+pub struct KeptServer {
+    dir: PathBuf,
+}
+
+/// Where a server listens and whom it lets in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ServerAccess {
+    version: AccessVersion,
+    /// Where it listens.
+    pub listen: SocketAddr,
+    /// The administrator's key.
+    pub admin: PublicKey,
+    /// Who else is let in.
+    pub machines: Vec<MachineAccess>,
+}
+
+/// The one version of the file that there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "u32", into = "u32")]
+struct AccessVersion;
+
+impl TryFrom<u32> for AccessVersion {
+    type Error = String;
+    fn try_from(number: u32) -> Result<Self, String> {
+        match number {
+            1 => Ok(Self),
+            _ => Err(format!("its version is {number}, and only 1 is known here")),
+        }
+    }
+}
+
+impl From<AccessVersion> for u32 {
+    fn from(_: AccessVersion) -> u32 {
+        1
+    }
+}
+
+impl KeptServer {
+    /// Founds a server in this directory. One that was founded there with the same values is as good.
+    pub fn found(
+        dir: &Path,
+        listen: SocketAddr,
+        admin: &PublicKey,
+        now: Timestamp,
+    ) -> Result<Self, ServerError> {
+        fsx::make_dirs(&RealFs, dir)?;
+        fsx::close_to_others(&RealFs, dir)?;
+        let server = Self::of(dir)?;
+        let _lock = server.lock(now)?;
+        let access = match server.read()? {
+            None => ServerAccess {
+                version: AccessVersion,
+                listen,
+                admin: admin.clone(),
+                machines: Vec::new(),
+            },
+            Some(access) if access.listen != listen => {
+                return Err(server.otherwise("listen", access.listen, listen));
+            }
+            Some(access) if access.admin != *admin => {
+                return Err(server.otherwise("admin", access.admin, admin));
+            }
+            Some(access) => access,
+        };
+        server.write(&access)?;
+        Ok(server)
+    }
+
+    /// The server that was founded in this directory.
+    pub fn open(dir: &Path) -> Result<Option<Self>, ServerError> {
+        if fsx::stat(&RealFs, dir)?.is_none() {
+            return Ok(None);
+        }
+        let server = Self::of(dir)?;
+        let access = server.read()?;
+        Ok(access.map(|_| server))
+    }
+
+    /// Where it listens and whom it lets in.
+    pub fn access(&self) -> Result<ServerAccess, ServerError> {
+        let path = self.access_file();
+        let gone = || disk::Error::io("read", &path)(std::io::ErrorKind::NotFound.into());
+        Ok(self.read()?.ok_or_else(gone)?)
+    }
+
+    /// Lets a machine in, or changes whether it may decide. When this returns, that is written down; a server
+    /// that is kept lets it in a moment later. It is started anew for that, and everybody connects again.
+    pub fn let_in(&self, machine: MachineAccess, now: Timestamp) -> Result<(), ServerError> {
+        let _lock = self.lock(now)?;
+        let mut access = self.access()?;
+        let owner = access.machines.iter().find(|it| it.key == machine.key);
+        let of = owner.map(|it| it.machine.clone());
+        let is_anothers = of.as_ref().is_some_and(|it| *it != machine.machine);
+        if is_anothers || access.admin == machine.key {
+            let machine = machine.machine;
+            return Err(ServerError::KeyTaken { machine, of });
+        }
+        let mut known = access.machines.iter_mut();
+        match known.find(|it| it.machine == machine.machine) {
+            Some(known) if known.key != machine.key => {
+                let machine = machine.machine;
+                return Err(ServerError::OtherKey { machine });
+            }
+            Some(known) => *known = machine,
+            None => access.machines.push(machine),
+        }
+        self.write(&access)
+    }
+
+    /// Shuts a machine out; what it was allowed, where it was let in. A server that is kept shuts it out a
+    /// moment later, and is started anew for that too.
+    pub fn shut_out(
+        &self,
+        machine: &MachineId,
+        now: Timestamp,
+    ) -> Result<Option<MachineAccess>, ServerError> {
+        let _lock = self.lock(now)?;
+        let mut access = self.access()?;
+        let at = access.machines.iter().position(|it| it.machine == *machine);
+        let shut_out = at.map(|at| access.machines.remove(at));
+        self.write(&access)?;
+        Ok(shut_out)
+    }
+
+    /// Who keeps it running at this moment.
+    pub fn keeper(&self) -> Result<Option<Holder>, ServerError> {
+        Ok(fsx::holder(&RealFs, &self.keeper_lock())?)
+    }
+
+    /// The directory, every link resolved.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// What the server says.
+    pub fn log(&self) -> PathBuf {
+        self.dir.join("server.log")
+    }
+
+    /// What the server is told.
+    pub(crate) fn config(&self) -> PathBuf {
+        self.dir.join("nats.conf")
+    }
+
+    /// Held by whoever keeps it.
+    pub(crate) fn keeper_lock(&self) -> PathBuf {
+        self.dir.join("keeper.lock")
+    }
+
+    /// Makes the configuration what the access file says, should somebody have died between the two.
+    pub(crate) fn refresh(&self, now: Timestamp) -> Result<(), ServerError> {
+        let _lock = self.lock(now)?;
+        self.write(&self.access()?)
+    }
+
+    fn of(dir: &Path) -> Result<Self, ServerError> {
+        let canonical = RealFs.canonical(dir);
+        let dir = canonical.map_err(disk::Error::io("resolve", dir))?;
+        Ok(Self { dir })
+    }
+
+    fn access_file(&self) -> PathBuf {
+        self.dir.join("access.json")
+    }
+
+    fn store(&self) -> PathBuf {
+        self.dir.join("store")
+    }
+
+    fn lock(&self, now: Timestamp) -> Result<Lock, ServerError> {
+        let path = self.dir.join("access.lock");
+        Ok(fsx::lock(&RealFs, &path, Rank::Access, DEFAULT_WAIT, now)?)
+    }
+
+    fn otherwise(
+        &self,
+        key: &'static str,
+        found: impl ToString,
+        asked: impl ToString,
+    ) -> ServerError {
+        ServerError::Otherwise {
+            dir: self.dir.clone(),
+            key,
+            found: found.to_string(),
+            asked: asked.to_string(),
+        }
+    }
+
+    fn read(&self) -> Result<Option<ServerAccess>, ServerError> {
+        let path = self.access_file();
+        let Some(bytes) = fsx::read(&RealFs, &path)? else {
+            return Ok(None);
+        };
+        let malformed = |reason: String| disk::Error::Malformed {
+            path: path.clone(),
+            reason,
+        };
+        let access: ServerAccess =
+            serde_json::from_slice(&bytes).map_err(|error| malformed(error.to_string()))?;
+        match access.repeated() {
+            None => Ok(Some(access)),
+            Some(what) => Err(malformed(format!("{what} is there twice")).into()),
+        }
+    }
+
+    /// Writes both files, each where it is another. The configuration follows, so that it never allows what
+    /// was not written down.
+    fn write(&self, access: &ServerAccess) -> Result<(), ServerError> {
+        let config = ServerConfig {
+            listen: access.listen,
+            store: self.store(),
+            store_bytes: STORE_BYTES,
+            admin: access.admin.clone(),
+            machines: access.machines.clone(),
+        };
+        let config = config.text()?;
+        let path = self.access_file();
+        let text =
+            serde_json::to_string_pretty(access).map_err(|error| disk::Error::Malformed {
+                path: path.clone(),
+                reason: error.to_string(),
+            })?;
+        fsx::make_dirs(&RealFs, &self.store())?;
+        for (path, text) in [(path, text + "\n"), (self.config(), config)] {
+            if fsx::read(&RealFs, &path)?.as_deref() != Some(text.as_bytes()) {
+                fsx::replace(&RealFs, &path, text.as_bytes())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl ServerAccess {
+    /// A machine or a key that is there twice: the server would not start.
+    fn repeated(&self) -> Option<String> {
+        for (at, machine) in self.machines.iter().enumerate() {
+            let before = &self.machines[..at];
+            if before.iter().any(|it| it.machine == machine.machine) {
+                return Some(format!("machine {}", machine.machine));
+            }
+            if self.admin == machine.key || before.iter().any(|it| it.key == machine.key) {
+                return Some(format!("the key of machine {}", machine.machine));
+            }
+        }
+        None
+    }
+}
