@@ -124,6 +124,9 @@ pub enum Command {
         after_help = "Example: flagpost worker add W3 --agent claude"
     )]
     Worker(commands::worker::WorkerCommand),
+    /// Share lists and mail with other machines
+    #[command(subcommand, after_help = "Example: flagpost fleet status")]
+    Fleet(commands::fleet::FleetCommand),
     /// Exchange typed messages with workers
     #[command(
         subcommand,

@@ -23,7 +23,7 @@ const GROUPS: &[(&str, &str)] = &[
     ("Fleet", "worker msg reserve hooks hook"),
     ("Watch", "cockpit board history"),
     ("Other programs", "bridge coord schema"),
-    ("Setup", "daemon config notify completions man index"),
+    ("Setup", "daemon fleet config notify completions man index"),
 ];
 
 /// Every verb in its place.

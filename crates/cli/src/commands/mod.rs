@@ -20,6 +20,7 @@ pub mod edit;
 pub mod export;
 pub mod fields;
 pub mod finish;
+pub mod fleet;
 pub mod graph;
 pub mod history;
 pub mod hook;
@@ -103,6 +104,7 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         Some(Command::Msg(verb)) => msg::run(context, &verb),
         Some(Command::Reserve(verb)) => reserve::run(context, &verb),
         Some(Command::Worker(verb)) => worker::run(context, &verb),
+        Some(Command::Fleet(verb)) => fleet::run(context, &verb),
         Some(Command::Slash(args)) => relay::slash::run(context, &args),
         Some(Command::Up(args)) => daemon::up(context, &args),
         Some(Command::Down(args)) => daemon::down(context, &args),

@@ -124,6 +124,8 @@ mod run_worktrees;
 mod sandboxed;
 mod schemas;
 mod search;
+#[cfg(feature = "fleet")]
+mod several_machines;
 mod status_watch;
 mod tasks;
 mod texts;

@@ -97,6 +97,8 @@ const LINES: &[(Op, &str)] = &[
     (Op::TokenIssue, "worker token W2"),
     (Op::WorkerHeartbeat, "worker heartbeat"),
     (Op::SlashDispatch, "slash /inbox"),
+    (Op::FleetShow, "fleet status"),
+    (Op::FleetChange, "fleet share"),
     (Op::DaemonShow, "daemon logs"),
     (Op::DaemonUp, "up"),
     (Op::DaemonDown, "down"),

@@ -156,6 +156,8 @@ fn serve(context: &Context, args: &UpArgs) -> anyhow::Result<Answer> {
             .take_unix_listener(0)
             .context("what systemd passed on is no socket of a daemon")?,
     };
+    #[cfg(feature = "fleet")]
+    let _following = super::fleet::following::Following::begin(context);
     daemon::run(config, daemon::signals())?;
     Ok(Answer::silent())
 }

@@ -1,0 +1,68 @@
+//! What a daemon does for a fleet: it keeps the server that was founded here, and follows what others do.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::{self, JoinHandle},
+};
+
+use flagpost_core::Home;
+use flagpost_fleet::{KeptServer, Membership, find_program, keep_up};
+
+use super::verbs::server_dir;
+use crate::context::Context;
+
+/// The threads of it; they end with the value.
+pub struct Following {
+    stop: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Following {
+    /// Begins, where the home belongs to a fleet.
+    pub fn begin(context: &Context) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let mut threads = Vec::new();
+        match KeptServer::open(&server_dir(context)) {
+            Ok(Some(server)) => threads.push(kept(context, server, Arc::clone(&stop))),
+            Ok(None) => {}
+            Err(error) => tracing::warn!("the fleet's server is not kept: {error}"),
+        }
+        match Membership::read(&context.home) {
+            Ok(Some(_)) => threads.push(follower(context.home.clone(), Arc::clone(&stop))),
+            Ok(None) => {}
+            Err(error) => tracing::warn!("no fleet is followed: {error}"),
+        }
+        Self { stop, threads }
+    }
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        for thread in self.threads.drain(..) {
+            // One that panicked has said so.
+            let _: thread::Result<()> = thread.join();
+        }
+    }
+}
+
+fn kept(context: &Context, server: KeptServer, stop: Arc<AtomicBool>) -> JoinHandle<()> {
+    let (search, now) = (context.settings.path.clone(), context.home.now());
+    thread::spawn(move || {
+        let program = match find_program(None, search.as_deref()) {
+            Ok(program) => program,
+            Err(error) => return tracing::warn!("the fleet's server is not kept: {error}"),
+        };
+        let mut tell = |event| tracing::info!("fleet: {event:?}");
+        if let Err(error) = server.keep(&program.path, &stop, now, &mut tell) {
+            tracing::warn!("the fleet's server is not kept: {error}");
+        }
+    })
+}
+
+fn follower(home: Home, stop: Arc<AtomicBool>) -> JoinHandle<()> {
+    thread::spawn(move || keep_up(&home, &stop, &|what| tracing::info!("fleet: {what}")))
+}

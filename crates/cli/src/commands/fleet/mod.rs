@@ -1,0 +1,103 @@
+//! `fleet`: one list and one gate on several machines.
+//!
+//! Owns the arguments. What they do is there in a build with the cargo feature `fleet`; another one says how
+//! to get such a build.
+
+#![cfg_attr(
+    not(feature = "fleet"),
+    allow(dead_code, reason = "the other build reads the arguments")
+)]
+
+#[cfg(feature = "fleet")]
+pub mod following;
+#[cfg(feature = "fleet")]
+pub mod status;
+#[cfg(feature = "fleet")]
+pub mod verbs;
+
+use std::net::SocketAddr;
+
+use clap::Subcommand;
+
+use crate::{context::Context, output::Answer};
+
+/// The verbs on the machines of a fleet.
+#[derive(Debug, Subcommand)]
+pub enum FleetCommand {
+    Up(FleetUpArgs),
+    Share(FleetShareArgs),
+    Invite(FleetInviteArgs),
+    Join(FleetJoinArgs),
+    Status(FleetStatusArgs),
+    Leave(FleetLeaveArgs),
+}
+
+/// Found a fleet, with its server on this machine
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost fleet up\n\
+    It needs nats-server 2.12 or newer, which the daemon keeps running. Nothing is shared yet.")]
+pub struct FleetUpArgs {
+    /// Where the server listens [default: as before, else 127.0.0.1:4222]
+    #[arg(long, value_name = "ADDR")]
+    pub listen: Option<SocketAddr>,
+    /// Listen beyond this machine without TLS: the network is private
+    #[arg(long)]
+    pub private_network: bool,
+}
+
+/// Share this repository with the fleet
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost fleet share\n\
+    Its tasks, mail, reservations and history are then the same on every machine that joins.\n\
+    Only the machine that founded the fleet can do it.")]
+pub struct FleetShareArgs {}
+
+/// Let one more machine in: print its invitation
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost fleet invite --gate\n\
+    The line is a secret: whoever has it is that machine. It is printed once.")]
+pub struct FleetInviteArgs {
+    /// People decide on briefs there
+    #[arg(long)]
+    pub gate: bool,
+    /// How the machine reaches the server [default: where it listens]
+    #[arg(long, value_name = "HOST:PORT")]
+    pub address: Option<String>,
+}
+
+/// Join a fleet with the clone you stand in
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example: flagpost fleet join 'nats://127.0.0.1:4222#SU…'\n\
+    Once joined, 'flagpost fleet join' in another clone brings that one."
+)]
+pub struct FleetJoinArgs {
+    /// The line of 'flagpost fleet invite'; - is stdin [default: as before]
+    pub invitation: Option<String>,
+}
+
+/// Show the fleet's server, repositories and machines
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost fleet status --json")]
+pub struct FleetStatusArgs {}
+
+/// Leave the fleet; what is here stays
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost fleet leave\n\
+    What is shared can still be read here, and is not changed any more.")]
+pub struct FleetLeaveArgs {}
+
+/// Carries out the verb.
+#[cfg(feature = "fleet")]
+pub fn run(context: &Context, verb: &FleetCommand) -> anyhow::Result<Answer> {
+    verbs::run(context, verb)
+}
+
+/// Says where such a build is.
+#[cfg(not(feature = "fleet"))]
+pub fn run(_: &Context, _: &FleetCommand) -> anyhow::Result<Answer> {
+    Err(crate::error::usage_with(
+        "this build knows no fleet of several machines",
+        "'cargo install --path crates/cli --features fleet' builds one that does; 'flagpost --host' needs none",
+    ))
+}
