@@ -122,7 +122,8 @@ impl<'h> History<'h> {
     /// Records entries of changes that are in no list's files.
     pub fn record(&self, actor: &WorkerId, at: Timestamp, entries: Vec<Entry>) -> Result<()> {
         let appeared = |entry: &Entry| change::is_applied(self.home, None, entry);
-        self.writer(at, &appeared)?.record(actor, entries)
+        let record = || self.writer(at, &appeared)?.record(actor, entries.clone());
+        self.home.in_order(record)
     }
 
     /// Records what other hands made of these files.

@@ -12,6 +12,7 @@ mod shared_dir;
 
 use std::fmt;
 
+use flagpost_disk::fsx;
 use flagpost_model::RepoId;
 
 pub use apply::Followed;
@@ -117,8 +118,12 @@ pub fn caught_up(home: &Home, repo: &RepoId, n: u64) -> Result<()> {
 }
 
 impl Home {
-    /// Carries out an operation, and does so again where another machine was first.
+    /// Carries out an operation, and does so again where another machine was first. A part of an operation
+    /// that holds a lock is not begun again by itself.
     pub fn in_order<T>(&self, mut operation: impl FnMut() -> Result<T>) -> Result<T> {
+        if fsx::holds_a_lock() {
+            return operation();
+        }
         for _ in 0..TRIES {
             match (operation(), self.order()) {
                 (Err(Error::Order(OrderRefusal::Overtaken { repo })), Some(order)) => {

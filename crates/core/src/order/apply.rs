@@ -25,6 +25,7 @@ use crate::{
     error::Result,
     history::{History, SharedEnd},
     home::Home,
+    relay::{Fleet, Mail},
 };
 
 /// What became of a change on this machine.
@@ -63,6 +64,7 @@ impl SharedChange {
         match self.step(&end) {
             Step::Known => Ok(Followed::Known),
             Step::CarryOut => {
+                self.must_be_new(home, &end)?;
                 let (batch, there) = self.batch(home)?;
                 let mut batch = batch.stage(home.fs())?;
                 batch.publish_first()?;
@@ -74,6 +76,21 @@ impl SharedChange {
             }
             Step::Never(reason) => Err(self.frozen(reason)),
         }
+    }
+
+    /// Refuses a brief to a run's process that is let through and was there before.
+    fn must_be_new(&self, home: &Home, end: &SharedEnd) -> Result<()> {
+        if end.last >= self.first() {
+            return Ok(());
+        }
+        let fleet = Fleet::of(home, self.repo());
+        for (worker, seq) in self.handed() {
+            if Mail::highest_brief(&fleet, worker)? >= seq.get() {
+                let reason = format!("brief {seq} of {worker} is let through, and is no new one");
+                return Err(self.frozen(reason));
+            }
+        }
+        Ok(())
     }
 
     /// Finishes the change whose lines stand in the history, under the locks of whoever made it.

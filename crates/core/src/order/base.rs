@@ -168,7 +168,8 @@ fn dirs(home: &Home, repo: &RepoId) -> Result<Vec<SharedDir>> {
             dirs.push(SharedDir::List(id));
         }
     }
-    for worker in Fleet::of(home, repo).ids()? {
+    let workers = Fleet::of(home, repo).ids()?.into_iter();
+    for worker in workers.filter(|it| !it.is_process()) {
         dirs.push(SharedDir::Worker(worker.clone()));
         let of = |direction: &Direction| SharedDir::Mail(worker.clone(), *direction);
         dirs.extend(Direction::ALL.iter().map(of));

@@ -8,7 +8,7 @@
 use std::path::PathBuf;
 
 use flagpost_disk::fsx::{self, Effect, StagedBatch};
-use flagpost_model::{ListId, RepoId, envelope::Hash};
+use flagpost_model::{ListId, RepoId, Seq, WorkerId, envelope::Hash};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -47,6 +47,8 @@ pub struct SharedChange {
     prev: Option<String>,
     /// Whether it decides on a brief.
     decides: bool,
+    /// The briefs with which a run hands its own processes their tasks: new ones, let through at once.
+    handed: Vec<(WorkerId, Seq)>,
     pub(super) files: Vec<FileChange>,
 }
 
@@ -188,13 +190,21 @@ impl SharedChange {
         let head = ended.split('\n').next().unwrap_or_default();
         let carried: Carried = serde_json::from_str(head)
             .map_err(|_| refused("the first line of a change cannot be read"))?;
+        let briefs = |kind: Kind| -> Vec<(WorkerId, Seq)> {
+            let of_kind = parsed.iter().filter(|line| line.entry.kind == kind);
+            of_kind
+                .filter_map(|line| Some((line.entry.worker.clone()?, line.entry.seq?)))
+                .collect()
+        };
+        let (decided, proposed) = (briefs(Kind::BriefDecided), briefs(Kind::BriefProposed));
+        let is_handed = |it: &&(WorkerId, Seq)| it.0.is_process() && proposed.contains(*it);
+        let handed: Vec<_> = decided.iter().filter(is_handed).cloned().collect();
         Ok(Self {
             repo: repo.clone(),
             numbers: (first, first + parsed.len() as u64 - 1),
             prev: carried.prev,
-            decides: parsed
-                .iter()
-                .any(|line| line.entry.kind == Kind::BriefDecided),
+            decides: decided.iter().any(|it| !handed.contains(it)),
+            handed,
             lines,
             files: Vec::new(),
         })
@@ -254,12 +264,18 @@ impl SharedChange {
         self.numbers.1
     }
 
-    /// Who may publish it: on a brief decides only a machine of the gate.
+    /// Who may publish it: on a brief decides only a machine of the gate, by a line or by a file.
     pub fn needs(&self) -> ChangeOrigin {
-        match self.decides {
+        match self.decides || self.files.iter().any(|it| it.file.decides()) {
             true => ChangeOrigin::Gate,
             false => ChangeOrigin::Plain,
         }
+    }
+
+    /// The briefs that a run let through to its own processes. They must be new: what waits for a person is
+    /// decided by nothing else.
+    pub(super) fn handed(&self) -> &[(WorkerId, Seq)] {
+        &self.handed
     }
 
     pub(super) fn lines(&self) -> &str {

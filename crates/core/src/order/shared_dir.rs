@@ -1,8 +1,9 @@
 //! Directories that every machine of a fleet has, wherever they lie there.
 //!
 //! Owns which files are shared: tasks, mail, workers and reservations. Counters, locks, leases of
-//! messages, kept words, caches and queues are each machine's own. A name that came from another machine is held to
-//! the same rules as one of ours, so that it leads nowhere else.
+//! messages, kept words, caches and queues are each machine's own, and so is the mail of a run's processes.
+//! A name that came from another machine is held to the same rules as one of ours, so that it leads nowhere
+//! else.
 
 use std::{fmt, path::Path, path::PathBuf, str::FromStr};
 
@@ -48,6 +49,14 @@ pub(super) struct InvalidFile {
 }
 
 impl SharedDir {
+    /// Whether every machine has it: a run's processes are called alike on each, and their mail is its own.
+    pub(super) fn is_everybodys(&self) -> bool {
+        match self {
+            Self::Worker(worker) | Self::Mail(worker, _) => !worker.is_process(),
+            Self::List(_) | Self::Reservations => true,
+        }
+    }
+
     /// Whether a file of this name in it is shared.
     fn shares(&self, name: &str) -> bool {
         match self {
@@ -132,13 +141,22 @@ impl SharedFile {
     }
 
     fn new(dir: SharedDir, name: &str) -> Result<Self, InvalidFile> {
-        match dir.shares(name) {
+        match dir.is_everybodys() && dir.shares(name) {
             true => Ok(Self {
                 dir,
                 name: name.to_owned(),
             }),
             false => Err(invalid(&format!("{dir}/{name}"))),
         }
+    }
+
+    /// Whether it says that a brief is decided.
+    pub(super) fn decides(&self) -> bool {
+        let SharedDir::Mail(_, Direction::Inbox) = self.dir else {
+            return false;
+        };
+        let part = relay::parse(Direction::Inbox, &self.name).map(|(_, part)| part);
+        matches!(part, Some(EnvelopePart::Decision | EnvelopePart::Flag(_)))
     }
 
     /// Where it is here.
@@ -232,6 +250,8 @@ mod tests {
             "mail/W3/trash/0007.brief",
             "mail/../inbox/0007.brief",
             "worker/W3/other.json",
+            "worker/run-1/worker.json",
+            "mail/run-1/inbox/0007.brief",
             "reservations/041.json",
             "reservations/x.json",
             "history.jsonl",

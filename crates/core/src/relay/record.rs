@@ -235,6 +235,11 @@ impl Mail<'_> {
         Ok(last.map_or(0, |(seq, _)| seq.get()))
     }
 
+    /// The same for a worker by its name, near the history's end.
+    pub(crate) fn highest_brief(fleet: &super::Fleet<'_>, worker: &WorkerId) -> Result<u64> {
+        fleet.directory(worker).highest_on_record(Certainty::Near)
+    }
+
     /// The highest number that was given out to a brief, as far as the history was read: what a hand put
     /// there took none.
     pub(super) fn highest_given_out(&self) -> Result<u64> {

@@ -31,6 +31,7 @@ use crate::{
     error::{Error, Result},
     history::{Entry, History, Kind},
     list::List,
+    order,
     repository::Repository,
 };
 
@@ -78,6 +79,10 @@ pub fn begin<'h>(
     let outlines = list.load()?.outlines;
     let group = start.group.or_else(|| common_group(&outlines));
     let session = free_id(sessions, group, &taken(sessions, list, &outlines)?)?;
+    let session = match order::is_shared(home, &repository.id)? {
+        true => told_apart(&session)?,
+        false => session,
+    };
     let text = lock::render(&Lock::of_ours(
         session.clone(),
         list.id().clone(),
@@ -208,6 +213,15 @@ pub(super) fn free_id(
         n += 1;
     }
     Ok(candidate)
+}
+
+/// The same id as no other machine has it: one may begin there within the same second, and a claim names
+/// its session.
+fn told_apart(id: &SessionId) -> Result<SessionId> {
+    let random = uuid::Uuid::new_v4().simple().to_string();
+    let short = random.get(..8).unwrap_or_default();
+    let longer = format!("{id}-{short}");
+    Ok(longer.parse().or_else(|_| random.parse())?)
 }
 
 /// The ids of sessions that a claim on the list could mean. Another repository may run it too, and

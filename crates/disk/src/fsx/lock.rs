@@ -203,6 +203,11 @@ impl Drop for Lock {
     }
 }
 
+/// Whether this thread holds a lock.
+pub fn holds_a_lock() -> bool {
+    held::any()
+}
+
 /// The ranks this thread holds.
 mod held {
     use super::{Rank, RefCell};
@@ -219,6 +224,10 @@ mod held {
                 "lock order: {rank:?} asked for while holding {highest:?}"
             );
         }
+    }
+
+    pub(super) fn any() -> bool {
+        RANKS.with_borrow(|ranks| !ranks.is_empty())
     }
 
     pub(super) fn push(rank: Rank) {

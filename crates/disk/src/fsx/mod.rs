@@ -30,7 +30,8 @@ pub use batch::{Batch, Effect, StagedBatch, replace};
 pub use draft::StagedFile;
 pub use flag::{Raised, flag, flags};
 pub use lock::{
-    DEFAULT_WAIT, Holder, Lock, Rank, hold, holder, lock, lock_all, try_hold, try_lock,
+    DEFAULT_WAIT, Holder, Lock, Rank, hold, holder, holds_a_lock, lock, lock_all, try_hold,
+    try_lock,
 };
 pub use number::{allocate, allocate_in, peek};
 pub use publish::publish;

@@ -27,7 +27,7 @@ const LANDING: usize = 2_600;
 const FLEET: usize = 2_950;
 
 /// What core and the command line know of several machines.
-const ORDER: usize = 1_380;
+const ORDER: usize = 1_440;
 
 /// What the program may be when the clean-up is done: 55,000 without its faces, the cockpit, the board with
 /// what the daemon tells it, the tools of agents, and several computers.
@@ -49,8 +49,8 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "core",
-        lines: 28_900,
-        goal: 22_450,
+        lines: 28_960,
+        goal: 22_510,
         why: "the operations and their table; errors, settings, mail and coordination say the same thing several times; doctor looks at each file of a mail; notifications, their settings and channels; what is to land, of which session, and what has landed; hooks and turns tell by one record; which session speaks for which worker through all that clients do with it; a client's settings given back to the byte; the tokens of workers; one order of changes for several machines: the change on its way, what of it is carried out here, the base",
     },
     Budget {

@@ -232,6 +232,10 @@ impl Node {
         dir.join("history.jsonl")
     }
 
+    pub fn history_text(&self) -> String {
+        std::fs::read_to_string(self.history_path()).unwrap()
+    }
+
     pub fn history(&self) -> Vec<Line> {
         History::of(&self.home, &self.stream.repo).since(0).unwrap()
     }
@@ -466,7 +470,7 @@ pub fn is_replicated(path: &Path) -> bool {
     ];
     let parts = || path.components().map(|it| it.as_os_str().to_string_lossy());
     let is_ours = parts().any(|it| it == "repos" || it == "tasks");
-    let is_aside = parts().any(|it| it == "quarantine" || it == ".queue");
+    let is_aside = parts().any(|it| it == "quarantine" || it == ".queue" || it == "run-1");
     is_ours
         && !is_aside
         && !own.contains(&&*name)

@@ -5,22 +5,27 @@ use std::{collections::BTreeSet, fs, thread};
 use flagpost_core::{
     Error, FailureKind, Home, List, Repository, claims,
     failure::judge,
+    messages,
     order::{self, BasePart, ChangeOrigin, OrderRefusal},
     relay::{
+        briefs,
         decide::{self, DecisionRequest},
-        deliver, reports,
+        deliver, reports, workers,
     },
     tasks::{self, observe::TaskWatch},
 };
 use flagpost_model::{
     Refusal, TaskId,
     decision::{Decision, Via},
+    envelope::Hash,
+    message::Subject,
     reservation::{ReservationMode, ReservationRequest},
     task::{Ending, StateName},
 };
 
 use super::{Answer, Fleet3, Node, assert_alike, replicated_in};
 use crate::{
+    messages::{task, words},
     relay::{draft, mail, proposal, propose, ratify, register, report, seq},
     world::{World, act, finish, id, subject, terms, worker},
 };
@@ -210,6 +215,14 @@ fn only_a_machine_of_the_gate_decides() {
     decide::decide(&c.mail("W3"), &worker("W9"), Some(seq(1)), &wish).unwrap();
     let decided = fleet.stream.take_last();
     fleet.stream.force(decided, ChangeOrigin::Plain);
+    assert!(matches!(
+        refused(b.try_follow()),
+        OrderRefusal::Frozen { .. }
+    ));
+    // Nor is a file of a decision without its line.
+    let text = String::from_utf8(fleet.stream.take_last()).unwrap();
+    let other = text.replace("relay.decided", "relay.something");
+    fleet.stream.force(other.into_bytes(), ChangeOrigin::Plain);
     assert!(matches!(
         refused(b.try_follow()),
         OrderRefusal::Frozen { .. }
@@ -432,4 +445,75 @@ fn what_a_hand_does_on_one_machine_reaches_all() {
         assert_eq!(watch.look(&node.home, repo).unwrap(), 0);
     }
     fleet.all_alike();
+}
+
+/// Gives a run's process a task, as a run does.
+fn hand(node: &Node, task_id: &str) -> flagpost_core::Result<flagpost_model::message::Message> {
+    let (fleet, process) = (node.fleet(), worker("run-1"));
+    workers::enlist(&fleet, &worker("ann"), &process, workers::Traits::default())?;
+    let speaker = messages::in_charge(&worker("ann"))?;
+    let party = messages::Party {
+        fleet: &fleet,
+        speaker: &speaker,
+    };
+    let words = words(Subject::Task, &task(task_id));
+    messages::assign(&party, &process, words, "session")
+}
+
+#[test]
+fn a_run_hands_its_own_processes_their_tasks_on_any_machine() {
+    let fleet = Fleet3::new();
+    let [a, b, _] = fleet.nodes();
+    let plain = fleet.node(ChangeOrigin::Plain);
+    let first = hand(&plain, "b1").unwrap();
+    b.follow();
+    let second = hand(b, "b2").unwrap();
+    assert!(
+        second.place.seq > first.place.seq,
+        "a number is one brief's everywhere"
+    );
+    fleet.all_alike();
+    assert!(
+        !a.fleet().dir().join("run-1").exists(),
+        "its mail is its machine's"
+    );
+
+    // What waits there for a person is let through by no other machine's run.
+    plain.follow();
+    hand(&plain, "b3").unwrap();
+    let forged = String::from_utf8(fleet.stream.take_last()).unwrap();
+    let waits = briefs::propose(&b.mail("run-1"), &worker("lead"), proposal("Wait")).unwrap();
+    assert_eq!(waits.brief.seq.get(), 3);
+    let forged = follows(&forged, &b.history_text());
+    fleet.stream.force(forged.into_bytes(), ChangeOrigin::Plain);
+    let refusal = refused(b.try_follow());
+    assert!(
+        matches!(&refusal, OrderRefusal::Frozen { reason, .. } if reason.contains("no new one")),
+        "{refusal}"
+    );
+}
+
+/// The same change, as one that follows this history.
+fn follows(change: &str, history: &str) -> String {
+    let mut change: serde_json::Value = serde_json::from_str(change).unwrap();
+    let mut last = history.lines().last().unwrap().to_owned();
+    let mut lines = String::new();
+    let told = change["lines"].as_str().unwrap().to_owned();
+    for line in told.lines() {
+        let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+        for place in ["/n", "/detail/op"] {
+            if let Some(number) = line.pointer_mut(place) {
+                *number = (number.as_u64().unwrap() + 1).into();
+            }
+        }
+        let print: String = String::from(Hash::of(last.as_bytes()))
+            .chars()
+            .take(16)
+            .collect();
+        line["prev"] = print.into();
+        last = line.to_string();
+        lines += &format!("{last}\n");
+    }
+    change["lines"] = lines.into();
+    change.to_string()
 }
