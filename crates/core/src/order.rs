@@ -15,7 +15,6 @@ use std::fmt;
 use flagpost_disk::fsx;
 use flagpost_model::RepoId;
 
-pub use apply::Followed;
 pub use base::{BasePart, share, take_over};
 pub use shared_change::{ChangeOrigin, SharedChange};
 

@@ -19,6 +19,7 @@ use flagpost_model::RepoId;
 
 use crate::{
     error::FleetError,
+    keeper::wait_until,
     live::LiveMachine,
     order::{Link, follow, refusal, seq_of},
 };
@@ -133,8 +134,6 @@ fn read_on(
 }
 
 fn rest(stop: &AtomicBool, time: Duration) {
-    let until = Instant::now() + time;
-    while Instant::now() < until && !stop.load(Ordering::Relaxed) {
-        thread::sleep(Duration::from_millis(50));
-    }
+    let is_over = || stop.load(Ordering::Relaxed);
+    wait_until(Instant::now() + time, Duration::from_millis(50), is_over);
 }

@@ -306,7 +306,7 @@ fn signal(pid: u32, what: Signal) {
 }
 
 /// Waits until something is so; whether it came to be.
-fn wait_until(deadline: Instant, pause: Duration, is_so: impl Fn() -> bool) -> bool {
+pub(crate) fn wait_until(deadline: Instant, pause: Duration, is_so: impl Fn() -> bool) -> bool {
     loop {
         if is_so() {
             return true;

@@ -4,7 +4,7 @@
 //! the machine that founded the fleet the administrator's key. A machine is called after its key, so that an
 //! invitation is one line. A file that cannot be read is an error, and never written over.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use flagpost_core::Home;
 use flagpost_disk::fsx::{self, Batch};
@@ -129,9 +129,4 @@ impl Membership {
     pub fn forget(home: &Home) -> Result<(), MembershipError> {
         Ok(fsx::remove(home.fs(), &dir(home).join(FILE))?)
     }
-}
-
-/// The file's place, for whoever tells of it.
-pub fn file(home: &Home) -> PathBuf {
-    Path::new(&dir(home)).join(FILE)
 }

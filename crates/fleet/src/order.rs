@@ -19,7 +19,6 @@ use flagpost_core::{
 };
 use flagpost_model::{MachineId, RepoId};
 use tokio::runtime::Runtime;
-use uuid::Uuid;
 
 use crate::{
     append::{AppendError, Change},
@@ -72,7 +71,10 @@ impl fmt::Debug for FleetOrder {
 /// something is.
 #[must_use]
 pub fn ordered(home: Home) -> Home {
-    let order = FleetOrder::at(&home);
+    let order = FleetOrder {
+        home: home.clone(),
+        link: OnceLock::new(),
+    };
     home.ordered(Arc::new(order))
 }
 
@@ -82,7 +84,7 @@ impl Order for FleetOrder {
     }
 
     fn catch_up(&self, repo: &RepoId) -> Result<()> {
-        outside(|| self.read_on(repo))
+        outside(|| self.link(repo)?.catch_up(&self.home, repo))
     }
 }
 
@@ -114,42 +116,6 @@ impl FleetOrder {
         let n = change.last();
         link.places().insert(repo.clone(), Place { seq, n });
         Ok(())
-    }
-
-    fn read_on(&self, repo: &RepoId) -> Result<()> {
-        let link = self.link(repo)?;
-        let stream = link.stream(repo)?;
-        let wanted = order::first_wanted(&self.home, repo)?;
-        let said = |error: FleetError| Error::from(refusal(repo, &error));
-        let Some(last) = stream.last().map_err(said)? else {
-            return Err(frozen(repo, "the fleet has nothing of it".to_owned()).into());
-        };
-        let from = seq_of(&stream, wanted, &last).map_err(said)?;
-        let mut reader = stream.read_from(from).map_err(said)?;
-        while reader.next_seq() <= last.seq {
-            match reader.next(PATIENCE).map_err(said)? {
-                Some(stored) => follow(&self.home, repo, &stored)?,
-                None => {
-                    let reason = "its server does not answer".to_owned();
-                    return Err(unreachable(repo, reason).into());
-                }
-            }
-        }
-        let place = Place {
-            seq: last.seq,
-            n: last.headers.numbers.last(),
-        };
-        order::caught_up(&self.home, repo, place.n)?;
-        link.places().insert(repo.clone(), place);
-        Ok(())
-    }
-
-    /// That of a home, which is in no order itself.
-    pub(crate) fn at(home: &Home) -> Self {
-        Self {
-            home: home.clone(),
-            link: OnceLock::new(),
-        }
     }
 
     /// The connection, made where there is none yet.
@@ -218,6 +184,34 @@ impl Link {
         Ok(stream)
     }
 
+    /// Carries out in this home, which is in no order, what the order of a repository has by now.
+    pub(crate) fn catch_up(&self, home: &Home, repo: &RepoId) -> Result<()> {
+        let stream = self.stream(repo)?;
+        let wanted = order::first_wanted(home, repo)?;
+        let said = |error: FleetError| Error::from(refusal(repo, &error));
+        let Some(last) = stream.last().map_err(said)? else {
+            return Err(frozen(repo, "the fleet has nothing of it".to_owned()).into());
+        };
+        let from = seq_of(&stream, wanted, &last).map_err(said)?;
+        let mut reader = stream.read_from(from).map_err(said)?;
+        while reader.next_seq() <= last.seq {
+            match reader.next(PATIENCE).map_err(said)? {
+                Some(stored) => follow(home, repo, &stored)?,
+                None => {
+                    let reason = "its server does not answer".to_owned();
+                    return Err(unreachable(repo, reason).into());
+                }
+            }
+        }
+        let place = Place {
+            seq: last.seq,
+            n: last.headers.numbers.last(),
+        };
+        order::caught_up(home, repo, place.n)?;
+        self.places().insert(repo.clone(), place);
+        Ok(())
+    }
+
     fn places(&self) -> MutexGuard<'_, BTreeMap<RepoId, Place>> {
         // What another thread left is a place that once was the last.
         self.places.lock().unwrap_or_else(PoisonError::into_inner)
@@ -261,16 +255,10 @@ fn append(
         ChangeOrigin::Plain => Lane::Own,
     };
     let body = change.to_bytes();
-    let headers = ChangeHeaders {
-        wire: WIRE,
-        numbers,
-        op: Uuid::now_v7(),
-        epoch: 1,
-    };
     let change = Change {
         machine,
         lane,
-        headers,
+        headers: ChangeHeaders::new(numbers),
         body: &body,
     };
     stream.append(after, &change).map_err(|error| match error {

@@ -9,10 +9,9 @@ use std::path::Path;
 use flagpost_core::{
     Home, Repository,
     git::Git,
-    order::{self, BasePart, Order as _, OrderRefusal},
+    order::{self, BasePart, OrderRefusal},
 };
 use flagpost_model::{MachineId, RepoId, WorkerId};
-use uuid::Uuid;
 
 use crate::{
     address::Invitation,
@@ -21,8 +20,8 @@ use crate::{
     fleet_record::{Fleet, FleetRecord, MachineRecord, RepoRecord},
     hub::Hub,
     membership::{Membership, MembershipError},
-    order::{FleetOrder, Link, runtime},
-    stored::{ChangeHeaders, Lane, Numbers, WIRE},
+    order::{Link, runtime},
+    stored::{ChangeHeaders, Lane, Numbers},
     stream::{Replicas, RepoStream},
 };
 
@@ -137,12 +136,7 @@ pub fn share(
         let change = Change {
             machine: &member.machine,
             lane: Lane::Own,
-            headers: ChangeHeaders {
-                wire: WIRE,
-                numbers,
-                op: Uuid::now_v7(),
-                epoch: 1,
-            },
+            headers: ChangeHeaders::new(numbers),
             body: &body,
         };
         let appended = stream.append(after, &change);
@@ -228,8 +222,7 @@ fn take_over(
         let parts = base(link, repo)?;
         order::take_over(home, repo, &parts)?;
     }
-    let order = FleetOrder::at(home);
-    order.catch_up(repo)?;
+    link.catch_up(home, repo)?;
     let last = order::last(home, repo)?;
     Ok(Some((repository, last)))
 }

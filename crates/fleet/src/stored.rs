@@ -104,6 +104,16 @@ impl FromStr for Numbers {
 }
 
 impl ChangeHeaders {
+    /// Of a new operation, in the first epoch.
+    pub(crate) fn new(numbers: Numbers) -> Self {
+        Self {
+            wire: WIRE,
+            numbers,
+            op: Uuid::now_v7(),
+            epoch: 1,
+        }
+    }
+
     /// As they go over the wire, for the message after this one.
     pub(crate) fn after(&self, seq: u64) -> HeaderMap {
         let mut map = HeaderMap::new();

@@ -28,18 +28,9 @@ use crate::{
     relay::{Fleet, Mail},
 };
 
-/// What became of a change on this machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Followed {
-    /// It was here already.
-    Known,
-    /// It is here now.
-    CarriedOut,
-}
-
 impl SharedChange {
     /// Carries it out on this machine, where it is not known yet. The caller holds no lock.
-    pub fn follow(&self, home: &Home, by: ChangeOrigin) -> Result<Followed> {
+    pub fn follow(&self, home: &Home, by: ChangeOrigin) -> Result<()> {
         if self.needs() == ChangeOrigin::Gate && by != ChangeOrigin::Gate {
             return Err(self.frozen("a machine that may not decide decided on a brief".to_owned()));
         }
@@ -62,7 +53,7 @@ impl SharedChange {
         let follower = history.follower(home.now())?;
         let end = follower.end(self.first())?;
         match self.step(&end) {
-            Step::Known => Ok(Followed::Known),
+            Step::Known => Ok(()),
             Step::CarryOut => {
                 self.must_be_new(home, &end)?;
                 let (batch, there) = self.batch(home)?;
@@ -72,7 +63,7 @@ impl SharedChange {
                 batch.publish()?;
                 sync(home, &there)?;
                 follower.settle(self.last(), self.lines());
-                Ok(Followed::CarriedOut)
+                Ok(())
             }
             Step::Never(reason) => Err(self.frozen(reason)),
         }

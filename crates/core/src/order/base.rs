@@ -124,10 +124,13 @@ fn parts(home: &Home, repo: &RepoId, last: u64) -> Result<Vec<BasePart>> {
             part.counters.push(BaseCounter { dir, highest });
         }
         for name in fsx::names(home.fs(), &path)? {
-            let Some(text) = shared_text(home, &dir, &path.join(&name))? else {
+            let Ok(file) = SharedFile::new(dir.clone(), &name.to_string_lossy()) else {
                 continue;
             };
-            let file = format!("{dir}/{}", name.to_string_lossy());
+            let Some(text) = text_of(home, &path.join(&name))? else {
+                continue;
+            };
+            let file = file.to_string();
             size += file.len() + text.len();
             part.files.push(BaseFile { file, text });
             if size >= PART {
@@ -144,12 +147,8 @@ fn parts(home: &Home, repo: &RepoId, last: u64) -> Result<Vec<BasePart>> {
     Ok(parts)
 }
 
-/// The text of a file that is shared. What cannot be read is nobody else's either.
-fn shared_text(home: &Home, dir: &SharedDir, path: &Path) -> Result<Option<String>> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    if format!("{dir}/{name}").parse::<SharedFile>().is_err() {
-        return Ok(None);
-    }
+/// The text of a file. What cannot be read is nobody else's either.
+fn text_of(home: &Home, path: &Path) -> Result<Option<String>> {
     match fsx::read(home.fs(), path) {
         Ok(bytes) => Ok(bytes.and_then(|bytes| String::from_utf8(bytes).ok())),
         Err(error) if error.is_unreadable_file() => Ok(None),

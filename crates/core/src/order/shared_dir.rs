@@ -140,7 +140,7 @@ impl SharedFile {
         Self::new(dir, name).ok()
     }
 
-    fn new(dir: SharedDir, name: &str) -> Result<Self, InvalidFile> {
+    pub(super) fn new(dir: SharedDir, name: &str) -> Result<Self, InvalidFile> {
         match dir.is_everybodys() && dir.shares(name) {
             true => Ok(Self {
                 dir,

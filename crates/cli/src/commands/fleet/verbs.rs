@@ -154,11 +154,7 @@ fn up(context: &Context, args: &FleetUpArgs) -> anyhow::Result<Answer> {
     let invitation = Invitation::new(Transport::Plain, &host, listen.port(), seed)?;
     let member = Membership::of(invitation, Some(admin.clone()))?;
     member.write(home)?;
-    // Whoever runs already knows nothing of it.
-    if flagpost_daemon::stop(home)?.is_some() {
-        crate::output::say("the daemon is started anew, with the fleet's server");
-    }
-    started(context, Vec::new())?;
+    start_daemon_anew(context, "with the fleet's server")?;
     found(&member, &admin)?;
     join_as(context, &member)?;
     let text = format!(
@@ -171,6 +167,15 @@ fn up(context: &Context, args: &FleetUpArgs) -> anyhow::Result<Answer> {
         .text(text)
         .ids([machine])
         .notes([hint.to_owned()]))
+}
+
+/// Starts the daemon; one that runs already knows nothing of the fleet.
+fn start_daemon_anew(context: &Context, why: &str) -> anyhow::Result<()> {
+    if flagpost_daemon::stop(&context.home)?.is_some() {
+        crate::output::say(&format!("the daemon is started anew, {why}"));
+    }
+    started(context, Vec::new())?;
+    Ok(())
 }
 
 /// Refuses an address that no server could listen at, before anything is founded.
@@ -317,11 +322,7 @@ fn join(context: &Context, args: &FleetJoinArgs) -> anyhow::Result<Answer> {
     };
     let joined = flagpost_fleet::join(&context.home, &invitation, &record(context), &context.dir)?;
     let machine = machine_of(&invitation.seed().public_key()?);
-    // It follows what others do.
-    if flagpost_daemon::stop(&context.home)?.is_some() {
-        crate::output::say("the daemon is started anew, to follow the fleet");
-    }
-    started(context, Vec::new())?;
+    start_daemon_anew(context, "to follow the fleet")?;
     let (name, n) = match &joined.repository {
         Some((repository, n)) => (Some(repository.name.to_string()), Some(*n)),
         None => (None, None),
