@@ -1,14 +1,18 @@
-//! Where a fleet's server is, and the key that opens it: the one line of an invitation.
+//! Where a fleet's servers are, and the key that opens them: the one line of an invitation.
 //!
-//! Owns the spelling `nats://HOST:PORT#SEED` and of keys. The seed is a secret: nothing but
+//! Owns the spelling `nats://HOST:PORT,HOST:PORT#SEED` and of keys. The seed is a secret: nothing but
 //! [`Invitation::reveal`] and the connection shows it.
 
-use std::{fmt, str::FromStr};
+use std::{
+    fmt,
+    net::{IpAddr, SocketAddr},
+    str::FromStr,
+};
 
 use nkeys::{KeyPair, KeyPairType};
 use serde::{Deserialize, Serialize};
 
-/// Whether the way to the server is encrypted.
+/// Whether the way to a server is encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Transport {
     /// `nats://`: in the clear, unless the server insists on TLS.
@@ -26,12 +30,19 @@ pub struct Seed(String);
 #[serde(try_from = "String", into = "String")]
 pub struct PublicKey(String);
 
-/// A server and the key that opens it.
+/// Where a server is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostPort {
+    host: String,
+    port: u16,
+}
+
+/// A fleet's servers and the key that opens each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invitation {
     transport: Transport,
-    host: String,
-    port: u16,
+    /// One at least; the nearest first.
+    servers: Vec<HostPort>,
     seed: Seed,
 }
 
@@ -44,6 +55,15 @@ pub struct InvalidInvitation {
 
 fn invalid<T>(reason: &'static str) -> Result<T, InvalidInvitation> {
     Err(InvalidInvitation { reason })
+}
+
+impl Transport {
+    fn scheme(self) -> &'static str {
+        match self {
+            Self::Plain => "nats://",
+            Self::Tls => "tls://",
+        }
+    }
 }
 
 impl Seed {
@@ -120,14 +140,12 @@ impl fmt::Display for PublicKey {
     }
 }
 
-impl Invitation {
-    /// To this server with this key.
-    pub fn new(
-        transport: Transport,
-        host: &str,
-        port: u16,
-        seed: Seed,
-    ) -> Result<Self, InvalidInvitation> {
+impl FromStr for HostPort {
+    type Err = InvalidInvitation;
+    fn from_str(text: &str) -> Result<Self, InvalidInvitation> {
+        let Some((host, port)) = text.rsplit_once(':') else {
+            return invalid("it names no port");
+        };
         let name = host.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
         let is_host = match name {
             Some(address) => address.parse::<std::net::Ipv6Addr>().is_ok(),
@@ -136,21 +154,62 @@ impl Invitation {
                 host.starts_with(|c: char| c.is_ascii_alphanumeric()) && host.bytes().all(allowed)
             }
         };
+        let digits = port.bytes().all(|byte| byte.is_ascii_digit());
+        let port = port.parse().ok().filter(|_| digits).unwrap_or_default();
         match (is_host, port) {
             (false, _) => invalid("its host is no name and no address"),
             (_, 0) => invalid("its port is no number from 1 to 65535"),
             _ => Ok(Self {
-                transport,
                 host: host.to_owned(),
                 port,
-                seed,
             }),
         }
     }
+}
 
-    /// How the server is reached.
+impl From<SocketAddr> for HostPort {
+    fn from(address: SocketAddr) -> Self {
+        let host = match address.ip() {
+            IpAddr::V4(ip) => ip.to_string(),
+            IpAddr::V6(ip) => format!("[{ip}]"),
+        };
+        let port = address.port();
+        Self { host, port }
+    }
+}
+
+impl fmt::Display for HostPort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.host, self.port)
+    }
+}
+
+impl Invitation {
+    /// To these servers, of which the first is the nearest, with this key.
+    pub fn new(
+        transport: Transport,
+        servers: Vec<HostPort>,
+        seed: Seed,
+    ) -> Result<Self, InvalidInvitation> {
+        if servers.is_empty() {
+            return invalid("it names no server");
+        }
+        Ok(Self {
+            transport,
+            servers,
+            seed,
+        })
+    }
+
+    /// How the servers are reached.
     pub fn transport(&self) -> Transport {
         self.transport
+    }
+
+    /// Each server's own address.
+    pub(crate) fn servers(&self) -> impl Iterator<Item = String> {
+        let scheme = self.transport.scheme();
+        self.servers.iter().map(move |it| format!("{scheme}{it}"))
     }
 
     /// The key.
@@ -158,7 +217,7 @@ impl Invitation {
         &self.seed
     }
 
-    /// The same server with another key.
+    /// The same servers with another key.
     #[must_use]
     pub fn with_seed(&self, seed: Seed) -> Self {
         Self {
@@ -179,28 +238,25 @@ impl FromStr for Invitation {
         let Some((address, seed)) = text.split_once('#') else {
             return invalid("it has no '#' with a key behind");
         };
-        let (transport, rest) = match address.split_once("://") {
-            Some(("nats", rest)) => (Transport::Plain, rest),
-            Some(("tls", rest)) => (Transport::Tls, rest),
-            _ => return invalid("it begins with neither nats:// nor tls://"),
+        let known = [Transport::Plain, Transport::Tls];
+        let of = |it: Transport| Some((it, address.strip_prefix(it.scheme())?));
+        let Some((transport, servers)) = known.into_iter().find_map(of) else {
+            return invalid("it begins with neither nats:// nor tls://");
         };
-        let Some((host, port)) = rest.rsplit_once(':') else {
-            return invalid("it names no port");
-        };
-        let digits = port.bytes().all(|byte| byte.is_ascii_digit());
-        let port = port.parse().ok().filter(|_| digits).unwrap_or_default();
-        Self::new(transport, host, port, seed.parse()?)
+        let servers: Result<_, _> = servers.split(',').map(str::parse).collect();
+        Self::new(transport, servers?, seed.parse()?)
     }
 }
 
-/// The address without the key.
+/// The addresses without the key.
 impl fmt::Display for Invitation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let scheme = match self.transport {
-            Transport::Plain => "nats",
-            Transport::Tls => "tls",
-        };
-        write!(f, "{scheme}://{}:{}", self.host, self.port)
+        f.write_str(self.transport.scheme())?;
+        for (at, server) in self.servers.iter().enumerate() {
+            let before = if at == 0 { "" } else { "," };
+            write!(f, "{before}{server}")?;
+        }
+        Ok(())
     }
 }
 
@@ -215,6 +271,7 @@ mod tests {
             "nats://127.0.0.1:4222",
             "tls://box.example.org:1",
             "nats://[::1]:65535",
+            "nats://10.0.0.5:4222,10.0.0.6:4222,[::1]:4222",
         ] {
             let line = format!("{address}#{}", seed.reveal());
             let invitation: Invitation = line.parse().unwrap();
@@ -244,6 +301,9 @@ mod tests {
             format!("nats://bo x:4222#{seed}"),
             format!("nats://[::g]:4222#{seed}"),
             format!("nats://::1:4222#{seed}"),
+            format!("nats://#{seed}"),
+            format!("nats://box:4222,#{seed}"),
+            format!("nats://box:4222,nats://box:4223#{seed}"),
             "nats://box:4222#".to_owned(),
             "nats://box:4222#SUA".to_owned(),
             format!("nats://box:4222#{seed}A"),

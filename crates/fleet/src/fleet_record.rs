@@ -31,6 +31,9 @@ pub struct FleetRecord {
     pub epoch: u64,
     /// The oldest wire that its machines may speak.
     pub wire_min: u32,
+    /// On how many servers its orders and records lie.
+    #[serde(default)]
+    pub replicas: Replicas,
 }
 
 /// A repository that is shared.
@@ -99,9 +102,9 @@ pub struct Fleet {
 
 impl Hub {
     /// Founds a fleet, which only the administrator may, and only once.
-    pub fn found(&self, fleet: &FleetRecord, replicas: Replicas) -> Result<Fleet, FleetError> {
-        let bucket = Bucket::create(self, BUCKET, Keeping::Ever, replicas)?;
-        let live = Live::create(self, replicas)?;
+    pub fn found(&self, fleet: &FleetRecord) -> Result<Fleet, FleetError> {
+        let bucket = Bucket::create(self, BUCKET, Keeping::Ever, fleet.replicas)?;
+        let live = Live::create(self, fleet.replicas)?;
         // Of several who found at once, one writes this.
         match bucket.put(FLEET, fleet, Over::Nothing, None) {
             Err(FleetError::Exists { .. }) => Err(FleetError::Exists {

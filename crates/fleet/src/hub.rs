@@ -1,20 +1,23 @@
-//! The connection to a fleet's server.
+//! The connection to one of a fleet's servers.
 //!
 //! Owns what a request can come to: an answer, a refusal, or silence. The server refuses a publish not
 //! by an answer but by an event of the connection; here it is told apart from silence. The connection
-//! restores itself; whoever waits for an answer that went to the old one is told at once that none
-//! will come.
+//! restores itself, of several servers at the next one; whoever waits for an answer that went to the old one
+//! is told at once that none will come.
 
 use std::{
     fmt,
     future::Future,
-    sync::{Arc, atomic::Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
 use async_nats::{
-    Client, ConnectErrorKind, ConnectOptions, Event, HeaderMap, Message, RequestErrorKind,
-    ServerError, client::Request, connection::State,
+    Client, ConnectErrorKind, ConnectOptions, Event, HeaderMap, Message, ReconnectToServer,
+    RequestErrorKind, ServerError, client::Request, connection::State,
 };
 use serde_json::{Value, json};
 use tokio::{
@@ -291,16 +294,64 @@ pub(crate) fn refused(what: &str, error: &Value) -> FleetError {
     }
 }
 
+/// Connects to the first of the servers that lets this machine in.
 async fn connect(
     to: &Invitation,
     deadlines: Deadlines,
     signs: &Arc<Signs>,
 ) -> Result<Client, FleetError> {
-    let listener = signs.clone();
-    let options = ConnectOptions::with_nkey(to.seed().reveal().to_owned())
+    let servers: Vec<String> = to.servers().collect();
+    let turn = Arc::new(AtomicUsize::new(0));
+    let each = deadlines.connect / u32::try_from(servers.len()).unwrap_or(u32::MAX).max(1);
+    let mut refused = None;
+    for _ in &servers {
+        match timeout(each, options(to, each, signs, &turn).connect(&servers)).await {
+            Ok(Ok(client)) => return Ok(client),
+            Ok(Err(error)) => {
+                refused.replace(error);
+            }
+            Err(_) => {}
+        }
+    }
+    let server = to.to_string();
+    let Some(error) = refused else {
+        let reason = "it does not answer".to_owned();
+        return Err(FleetError::Unreachable { server, reason });
+    };
+    Err(match error.kind() {
+        ConnectErrorKind::AuthorizationViolation | ConnectErrorKind::Authentication => {
+            FleetError::NotAllowed {
+                server,
+                what: "connect".to_owned(),
+            }
+        }
+        _ => FleetError::Unreachable {
+            server,
+            reason: error.to_string(),
+        },
+    })
+}
+
+/// How a connection is made, and made again: each time to the server whose turn it is.
+fn options(
+    to: &Invitation,
+    patience: Duration,
+    signs: &Arc<Signs>,
+    turn: &Arc<AtomicUsize>,
+) -> ConnectOptions {
+    let (listener, turn) = (signs.clone(), turn.clone());
+    ConnectOptions::with_nkey(to.seed().reveal().to_owned())
         .name("flagpost")
         .require_tls(to.transport() == Transport::Tls)
-        .connection_timeout(deadlines.connect.min(Duration::from_secs(2)))
+        .connection_timeout(patience.min(Duration::from_secs(2)))
+        // The way to a server may be one that the servers do not know of, such as a tunnel.
+        .ignore_discovered_servers()
+        .reconnect_to_server_callback(move |servers, _| {
+            let turn = turn.fetch_add(1, Ordering::Relaxed);
+            let next = servers.get(turn % servers.len().max(1));
+            let next = next.map(|it| it.addr.clone());
+            async move { next.map(|addr| ReconnectToServer { addr, delay: None }) }
+        })
         // The first try is at once, at the beginning too.
         .reconnect_delay_callback(|tries| {
             let steps = u64::try_from(tries).unwrap_or(u64::MAX).saturating_sub(1);
@@ -309,24 +360,7 @@ async fn connect(
         .event_callback(move |event| {
             listener.hear(&event);
             async {}
-        });
-    let unreachable = |reason: String| FleetError::Unreachable {
-        server: to.to_string(),
-        reason,
-    };
-    match timeout(deadlines.connect, options.connect(to.to_string())).await {
-        Err(_) => Err(unreachable("it does not answer".to_owned())),
-        Ok(Ok(client)) => Ok(client),
-        Ok(Err(error)) => Err(match error.kind() {
-            ConnectErrorKind::AuthorizationViolation | ConnectErrorKind::Authentication => {
-                FleetError::NotAllowed {
-                    server: to.to_string(),
-                    what: "connect".to_owned(),
-                }
-            }
-            _ => unreachable(error.to_string()),
-        }),
-    }
+        })
 }
 
 impl Signs {

@@ -30,7 +30,7 @@ mod standing;
 mod stored;
 mod stream;
 
-pub use address::{InvalidInvitation, Invitation, PublicKey, Seed, Transport};
+pub use address::{HostPort, InvalidInvitation, Invitation, PublicKey, Seed, Transport};
 pub use append::{AppendError, Change};
 pub use error::FleetError;
 pub use fleet_record::{Fleet, FleetRecord, Keyed, ListRecord, MachineRecord, RepoRecord};
@@ -43,7 +43,7 @@ pub use membership::{Membership, MembershipError, dir, machine_of};
 pub use order::{ordered, runtime};
 pub use program::{ServerProgram, find_program};
 pub use server::{KeptServer, ServerAccess};
-pub use server_config::{MachineAccess, MayDecide, ServerConfig, Unwritable};
+pub use server_config::{Cluster, MachineAccess, MayDecide, ServerConfig, Unwritable};
 pub use server_error::ServerError;
 pub use share::{Joined, ShareError, join, leave, share};
 pub use standing::{FleetStanding, standing};

@@ -26,7 +26,7 @@ use crate::{
     hub::{Deadlines, Hub},
     membership::{Membership, MembershipError},
     stored::{ChangeHeaders, Lane, Numbers, Stored, WIRE},
-    stream::{Replicas, RepoStream},
+    stream::RepoStream,
 };
 
 /// How long a verb waits for a connection, and then until its change is settled: others who wait for the
@@ -178,7 +178,7 @@ impl Link {
         if let Some(known) = streams.get(repo) {
             return Ok(known.clone());
         }
-        let stream = RepoStream::open(&self.hub, repo, Replicas::One);
+        let stream = RepoStream::open(&self.hub, repo);
         let stream = stream.map_err(|error| refusal(repo, &error))?;
         streams.insert(repo.clone(), stream.clone());
         Ok(stream)

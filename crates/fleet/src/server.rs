@@ -246,6 +246,7 @@ impl KeptServer {
             store_bytes: STORE_BYTES,
             admin: access.admin.clone(),
             machines: access.machines.clone(),
+            cluster: None,
         };
         let config = config.text()?;
         let path = self.access_file();

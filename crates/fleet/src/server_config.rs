@@ -54,6 +54,20 @@ pub struct ServerConfig {
     pub admin: PublicKey,
     /// Who else is let in.
     pub machines: Vec<MachineAccess>,
+    /// The servers that keep the orders together; none where this one keeps them alone.
+    pub cluster: Option<Cluster>,
+}
+
+/// Three servers, of which two keep what one loses.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cluster {
+    /// Where this server listens for the others.
+    pub listen: SocketAddr,
+    /// Where the servers listen for each other, this one included.
+    pub servers: [SocketAddr; 3],
+    /// The word by which they know each other; letters and digits.
+    pub secret: String,
 }
 
 /// A directory that no configuration can name.
@@ -82,8 +96,10 @@ impl ServerConfig {
     pub fn text(&self) -> Result<String, Unwritable> {
         let store = quoted(&self.store)?;
         let accounts: String = self.machines.iter().map(account).collect();
+        let cluster = self.cluster.as_ref().map(Cluster::text);
         Ok(format!(
             "listen: \"{}\"\n\
+             {}\
              jetstream {{ store_dir: {store}, sync_interval: always, max_file_store: {} }}\n\
              accounts {{\n  \
              SYS {{ exports: [ {{ service: \"{STORAGE}\", response_type: stream }} ] }}\n  \
@@ -91,10 +107,29 @@ impl ServerConfig {
              {accounts}}}\n\
              system_account: SYS\n",
             self.listen,
+            cluster.unwrap_or_default(),
             self.store_bytes,
             self.admin,
             import("SYS", STORAGE)
         ))
+    }
+}
+
+impl Cluster {
+    /// A server is called after where it listens, so that no two have one name.
+    fn text(&self) -> String {
+        let route = |to: &SocketAddr| format!("\"nats://flagpost:{}@{to}\"", self.secret);
+        let routes: Vec<String> = self.servers.iter().map(route).collect();
+        format!(
+            "server_name: \"{}\"\n\
+             cluster {{ name: flagpost, listen: \"{}\", no_advertise: true,\n  \
+             authorization {{ user: flagpost, password: \"{}\" }},\n  \
+             routes: [ {} ] }}\n",
+            self.listen,
+            self.listen,
+            self.secret,
+            routes.join(", ")
+        )
     }
 }
 
@@ -174,6 +209,7 @@ mod tests {
                     may_decide,
                 })
                 .into(),
+            cluster: None,
         }
     }
 

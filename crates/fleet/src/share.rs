@@ -22,7 +22,7 @@ use crate::{
     membership::{Membership, MembershipError},
     order::{Link, runtime},
     stored::{ChangeHeaders, Lane, Numbers},
-    stream::{Replicas, RepoStream},
+    stream::RepoStream,
 };
 
 /// Why a repository or a machine did not come into the fleet.
@@ -106,14 +106,15 @@ pub fn share(
     let root_commit = root_commit(&repository.top)?.ok_or(ShareError::NoCommit)?;
     let runtime = runtime(&member.invitation.to_string())?;
     let hub = Hub::connect(&member.invitation.with_seed(admin), runtime.handle())?;
-    let stream = RepoStream::create(&hub, repo, Replicas::One)?;
+    let fleet = hub.fleet()?;
+    let stream = RepoStream::create(&hub, repo, fleet.record()?.replicas)?;
     let record = RepoRecord {
         name: repository.name.to_string(),
         root_commit: Some(root_commit),
         remotes,
         created_by: member.machine.clone(),
     };
-    match hub.fleet()?.create(repo, &record) {
+    match fleet.create(repo, &record) {
         // It was begun and cut short.
         Ok(()) | Err(FleetError::Exists { .. }) => {}
         Err(error) => return Err(error.into()),

@@ -13,7 +13,7 @@ use crate::{
     live::LiveMachine,
     membership::Membership,
     order::Link,
-    stream::{Replicas, RepoStream},
+    stream::RepoStream,
 };
 
 /// What was seen.
@@ -41,7 +41,7 @@ pub fn standing(member: &Membership) -> Result<FleetStanding, FleetError> {
     let repositories = fleet.all::<RepoRecord>()?;
     let mut ends = BTreeMap::new();
     for (repo, _) in &repositories {
-        let stream = RepoStream::open(hub, repo, Replicas::One)?;
+        let stream = RepoStream::open(hub, repo)?;
         if let Some(last) = stream.last()? {
             ends.insert(repo.clone(), last.headers.numbers.last());
         }

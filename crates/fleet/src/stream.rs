@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use async_nats::StatusCode;
 use flagpost_model::RepoId;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{error::FleetError, follower::Follower, hub::Hub, stored::Stored};
@@ -25,9 +25,11 @@ pub(crate) const MESSAGE_BYTES: usize = 1 << 20;
 const NO_ROOM: u64 = 10047;
 
 /// On how many servers each message lies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "u64", into = "u64")]
 pub enum Replicas {
     /// One: what its disk loses is lost there.
+    #[default]
     One,
     /// Three, of which a majority has it before it is acknowledged.
     Three,
@@ -39,6 +41,23 @@ impl Replicas {
             Self::One => 1,
             Self::Three => 3,
         }
+    }
+}
+
+impl TryFrom<u64> for Replicas {
+    type Error = String;
+    fn try_from(count: u64) -> Result<Self, String> {
+        match count {
+            1 => Ok(Self::One),
+            3 => Ok(Self::Three),
+            _ => Err(format!("a fleet has one server or three, not {count}")),
+        }
+    }
+}
+
+impl From<Replicas> for u64 {
+    fn from(replicas: Replicas) -> u64 {
+        replicas.count()
     }
 }
 
@@ -76,8 +95,9 @@ impl RepoStream {
         let stream = Self::named(hub, repo)?;
         let mut bytes = MOST_BYTES;
         loop {
-            let mut config = promises(&stream.name, repo, replicas);
+            let mut config = promises(&stream.name, repo);
             config["max_bytes"] = json!(bytes);
+            config["num_replicas"] = json!(replicas.count());
             match hub.block_on(create(hub, &stream.name, &config)) {
                 Err(FleetError::Refused { code: NO_ROOM, .. }) if bytes > FEWEST_BYTES => {
                     bytes /= 2;
@@ -87,11 +107,11 @@ impl RepoStream {
         }
     }
 
-    /// The one that is there, if it promises what it must.
-    pub fn open(hub: &Hub, repo: &RepoId, replicas: Replicas) -> Result<Self, FleetError> {
+    /// The one that is there, if it promises what it must; on how many servers is the administrator's to say.
+    pub fn open(hub: &Hub, repo: &RepoId) -> Result<Self, FleetError> {
         let stream = Self::named(hub, repo)?;
         let info = hub.block_on(info(hub, &stream.name))?;
-        let asked = promises(&stream.name, repo, replicas);
+        let asked = promises(&stream.name, repo);
         check(&stream.name, &asked, &info.config)?;
         Ok(stream)
     }
@@ -154,13 +174,12 @@ impl RepoStream {
 }
 
 /// What a repository's stream must be. How many bytes it may have is the server's to say.
-fn promises(name: &str, repo: &RepoId, replicas: Replicas) -> Value {
+fn promises(name: &str, repo: &RepoId) -> Value {
     json!({
         "name": name,
         "subjects": [format!("fp.{repo}.*"), format!("fp.{repo}.*.gate")],
         "storage": "file",
         "retention": "limits",
-        "num_replicas": replicas.count(),
         "deny_delete": true,
         "deny_purge": true,
         "discard": "new",

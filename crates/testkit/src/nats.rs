@@ -1,6 +1,6 @@
-//! The real server of a fleet's order, for a test.
+//! The real server of a fleet's order, alone or one of three, for a test.
 //!
-//! Owns where the program is, its directory and its port. It listens on loopback only, syncs every
+//! Owns where the program is, its directory and its ports. It listens on loopback only, syncs every
 //! message, and is ended by its own id with its value. `./check` puts the program into
 //! `target/nats/`; `NATS_SERVER_BIN=/path` names another. Where there is none, a test says that it is
 //! skipped.
@@ -16,6 +16,19 @@ use std::{
 use rustix::process::Signal;
 
 use crate::{background::Background, race::until, repository};
+
+/// Where a server of a test listens, and where it stores.
+#[derive(Debug)]
+pub struct Place<'a> {
+    /// For machines.
+    pub listen: SocketAddr,
+    /// For the other servers.
+    pub cluster: SocketAddr,
+    /// Where each server listens for the others.
+    pub servers: &'a [SocketAddr],
+    /// The directory of its store.
+    pub store: &'a Path,
+}
 
 /// A server that runs, or is to run again.
 #[derive(Debug)]
@@ -54,28 +67,49 @@ impl NatsServer {
         storage: Storage,
         config: impl Fn(SocketAddr, &Path) -> String,
     ) -> Option<Self> {
-        let program = program()?;
-        let dir = match storage {
-            Storage::Memory => crate::scratch::scratch(),
-            Storage::Disk => tempfile::TempDir::new_in(repository::root().join("target"))
-                .expect("a directory can be made"),
-        };
-        let mut server = Self {
-            program,
-            address: free_address(),
-            dir,
-            process: None,
-        };
+        let mut server = Self::new(&program()?, storage);
         // Between the choice of a port and its use another may take it.
         for attempt in 0.. {
-            let text = config(server.address, &server.dir.path().join("store"));
-            fs::write(server.config(), text).expect("a configuration can be written");
+            server.configure(&config);
             match server.launch() {
                 Ok(()) => return Some(server),
-                Err(said) if attempt < 5 && said.contains("address already in use") => {
-                    server.address = free_address();
-                }
+                Err(said) if attempt < 5 && is_taken(&said) => server.address = free_address(),
                 Err(said) => panic!("the server does not start\n{said}"),
+            }
+        }
+        None
+    }
+
+    /// Starts three that keep their orders together, and waits until each accepts; they have not chosen
+    /// yet who leads.
+    ///
+    /// # Panics
+    /// Where one does not start; what it said is shown.
+    pub fn start_three(
+        storage: Storage,
+        config: impl Fn(&Place<'_>) -> String,
+    ) -> Option<[Self; 3]> {
+        let program = program()?;
+        for attempt in 0.. {
+            let cluster = [(); 3].map(|()| free_address());
+            let mut servers = cluster.map(|_| Self::new(&program, storage));
+            let launched = servers
+                .iter_mut()
+                .zip(cluster)
+                .try_for_each(|(server, at)| {
+                    server.configure(&|listen, store| {
+                        config(&Place {
+                            listen,
+                            cluster: at,
+                            servers: &cluster,
+                            store,
+                        })
+                    });
+                    server.launch()
+                });
+            match launched {
+                Ok(()) => return Some(servers),
+                Err(said) => assert!(attempt < 5 && is_taken(&said), "no server starts\n{said}"),
             }
         }
         None
@@ -125,9 +159,29 @@ impl NatsServer {
         until("the server starts again", || {
             let launched = self.launch();
             said = launched.err().unwrap_or_default();
-            said.is_empty() || !said.contains("address already in use")
+            said.is_empty() || !is_taken(&said)
         });
         assert!(said.is_empty(), "the server does not start again\n{said}");
+    }
+
+    /// One that does not run yet.
+    fn new(program: &Path, storage: Storage) -> Self {
+        let dir = match storage {
+            Storage::Memory => crate::scratch::scratch(),
+            Storage::Disk => tempfile::TempDir::new_in(repository::root().join("target"))
+                .expect("a directory can be made"),
+        };
+        Self {
+            program: program.to_owned(),
+            address: free_address(),
+            dir,
+            process: None,
+        }
+    }
+
+    fn configure(&self, config: &dyn Fn(SocketAddr, &Path) -> String) {
+        let text = config(self.address, &self.dir.path().join("store"));
+        fs::write(self.config(), text).expect("a configuration can be written");
     }
 
     fn config(&self) -> PathBuf {
@@ -154,6 +208,11 @@ impl NatsServer {
         self.process = Some(process);
         Ok(())
     }
+}
+
+/// Whether a server says that another has its port.
+fn is_taken(said: &str) -> bool {
+    said.contains("address already in use")
 }
 
 /// The program, or `None` and a line that says what is skipped.

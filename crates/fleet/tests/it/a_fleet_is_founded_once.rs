@@ -16,6 +16,7 @@ fn fleet(name: &str) -> FleetRecord {
         name: name.to_owned(),
         epoch: 1,
         wire_min: 1,
+        replicas: Replicas::One,
     }
 }
 
@@ -25,8 +26,8 @@ fn the_second_who_founds_is_refused() {
     let admin = world.admin();
     let absent = admin.fleet().unwrap_err();
     assert!(matches!(absent, FleetError::Gone { .. }), "{absent:?}");
-    admin.found(&fleet("web"), Replicas::One).unwrap();
-    let again = admin.found(&fleet("other"), Replicas::One).unwrap_err();
+    admin.found(&fleet("web")).unwrap();
+    let again = admin.found(&fleet("other")).unwrap_err();
     assert!(matches!(again, FleetError::Exists { .. }), "{again:?}");
     assert_eq!(
         world.hub(0).fleet().unwrap().record().unwrap(),
@@ -37,7 +38,7 @@ fn the_second_who_founds_is_refused() {
 #[test]
 fn records_are_made_once_and_listed() {
     let Some(world) = World::start(2) else { return };
-    let records = world.admin().found(&fleet("web"), Replicas::One).unwrap();
+    let records = world.admin().found(&fleet("web")).unwrap();
     let repo: RepoId = "0199aaaa-0000-7000-8000-000000000001".parse().unwrap();
     let record = RepoRecord {
         name: "web".to_owned(),
@@ -92,7 +93,7 @@ fn records_and_buckets_are_there_when_the_server_comes_back() {
     let Some(mut world) = World::start(1) else {
         return;
     };
-    world.admin().found(&fleet("web"), Replicas::One).unwrap();
+    world.admin().found(&fleet("web")).unwrap();
     let records = world.hub(0).fleet().unwrap();
     let sign = LiveMachine {
         applied: [].into(),
@@ -111,7 +112,7 @@ fn records_and_buckets_are_there_when_the_server_comes_back() {
 #[ignore = "a sign of life lasts half a minute"]
 fn a_sign_of_life_goes_by_itself() {
     let Some(world) = World::start(1) else { return };
-    let records = world.admin().found(&fleet("web"), Replicas::One).unwrap();
+    let records = world.admin().found(&fleet("web")).unwrap();
     let sign = LiveMachine {
         applied: [].into(),
         since: Timestamp::now(),

@@ -10,8 +10,8 @@ use std::{
 };
 
 use flagpost_fleet::{
-    AppendError, Change, FleetError, KeeperEvent, KeptServer, Lane, MayDecide, Replicas,
-    RepoStream, ServerError,
+    AppendError, Change, FleetError, KeeperEvent, KeptServer, Lane, MayDecide, RepoStream,
+    ServerError,
 };
 use flagpost_testkit::{
     background::{is_alive, kill},
@@ -96,7 +96,7 @@ fn machines_are_let_in_while_another_one_works() {
             let machine = kept.let_in(number, MayDecide::No);
             let hub = kept.hub(&machine.seed);
             println!("machine {number} is let in after {:?}", began.elapsed());
-            let theirs = RepoStream::open(&hub, &repo, Replicas::One).unwrap();
+            let theirs = RepoStream::open(&hub, &repo).unwrap();
             // Each of its imports: what is stored, a reader with all that was stored and is stored now, and
             // its own subject, where it is only overtaken.
             assert!(theirs.get(1).unwrap().is_some());
@@ -189,7 +189,7 @@ fn a_machine_that_is_shut_out_is_gone_and_the_others_stay() {
     let hub = kept
         .connect_for(&goes.seed, Duration::from_secs(1))
         .unwrap();
-    let theirs = RepoStream::open(&hub, &repo, Replicas::One).unwrap();
+    let theirs = RepoStream::open(&hub, &repo).unwrap();
     assert_eq!(say(&theirs, &goes.id, 0, "x"), Ok(1));
     let mut reader = theirs.read_from(1).unwrap();
     assert!(reader.next(Duration::from_secs(20)).unwrap().is_some());
@@ -299,7 +299,7 @@ fn a_server_that_a_killed_keeper_left_is_ended_first() {
         let older: u32 = child.next_report().unwrap().parse().unwrap();
         let hub = kept.hub(&machine.seed);
         let repo = repo.get_or_insert_with(|| kept.share());
-        let stream = RepoStream::open(&hub, repo, Replicas::One).unwrap();
+        let stream = RepoStream::open(&hub, repo).unwrap();
         for _ in 0..50 {
             after = say(&stream, &machine.id, after, "x").unwrap();
         }

@@ -83,8 +83,9 @@ fn a_machine_changes_no_stream_and_no_record_but_its_own() {
         name: "web".to_owned(),
         epoch: 1,
         wire_min: 1,
+        replicas: Replicas::One,
     };
-    world.admin().found(&fleet, Replicas::One).unwrap();
+    world.admin().found(&fleet).unwrap();
     let repo = world.share();
     let hub = world.hub(1);
     let records = hub.fleet().unwrap();
@@ -231,8 +232,9 @@ fn an_answer_is_not_stored_as_another_machines_word() {
         name: "web".to_owned(),
         epoch: 1,
         wire_min: 1,
+        replicas: Replicas::One,
     };
-    world.admin().found(&fleet, Replicas::One).unwrap();
+    world.admin().found(&fleet).unwrap();
     let (repo, other) = (world.share(), world.share());
     let (m0, machine) = (world.id(0), &world.machines[1]);
     say(&world.open(1, &repo), &machine.id, 0, "forged").unwrap();

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use flagpost_fleet::{AppendError, Change, Deadlines, FleetError, Hub, Lane, Replicas, RepoStream};
+use flagpost_fleet::{AppendError, Change, Deadlines, FleetError, Hub, Lane, RepoStream};
 use flagpost_model::MachineId;
 use flagpost_testkit::race::until;
 use uuid::Uuid;
@@ -82,7 +82,7 @@ fn a_server_killed_while_it_stores_loses_nothing_that_it_acknowledged() {
     let repo = world.share();
     let streams: Vec<(RepoStream, MachineId)> = (0..usize::from(APPENDERS))
         .map(|at| {
-            let stream = RepoStream::open(&world.hasty_hub(at), &repo, Replicas::One);
+            let stream = RepoStream::open(&world.hasty_hub(at), &repo);
             (stream.unwrap(), world.id(at).clone())
         })
         .collect();
@@ -142,7 +142,7 @@ fn a_change_whose_answer_was_lost_is_found_where_it_lies() {
         return;
     };
     let repo = world.share();
-    let stream = RepoStream::open(&world.hasty_hub(0), &repo, Replicas::One).unwrap();
+    let stream = RepoStream::open(&world.hasty_hub(0), &repo).unwrap();
     let machine = world.id(0).clone();
     let change = Change {
         machine: &machine,
@@ -178,7 +178,7 @@ fn a_server_that_hangs_past_the_deadline_gives_unknown_and_what_it_has_is_settle
         return;
     };
     let repo = world.share();
-    let stream = RepoStream::open(&world.hub(0), &repo, Replicas::One).unwrap();
+    let stream = RepoStream::open(&world.hub(0), &repo).unwrap();
     let machine = world.id(0).clone();
     let change = Change {
         machine: &machine,
@@ -236,7 +236,7 @@ fn without_a_server_nothing_is_stored_and_that_is_known() {
         return;
     };
     let repo = world.share();
-    let stream = RepoStream::open(&world.hasty_hub(0), &repo, Replicas::One).unwrap();
+    let stream = RepoStream::open(&world.hasty_hub(0), &repo).unwrap();
     world.server.kill();
     until("the connection is seen to be gone", || {
         !matches!(say(&stream, world.id(0), 0, "x"), Err(AppendError::Unknown))

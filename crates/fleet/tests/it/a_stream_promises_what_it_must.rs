@@ -29,7 +29,6 @@ fn one_that_was_changed_is_refused_with_the_setting_named() {
         return;
     };
     for (key, value) in [
-        ("num_replicas", json!(1)),
         ("discard", json!("old")),
         ("allow_direct", json!(false)),
         ("max_age", json!(3_600_000_000_000_u64)),
@@ -44,12 +43,7 @@ fn one_that_was_changed_is_refused_with_the_setting_named() {
         config[key] = value.clone();
         let updated = api(&world, "UPDATE", &name, &config);
         assert!(updated.get("error").is_none(), "{key}: {updated}");
-        let asked = if key == "num_replicas" {
-            Replicas::Three
-        } else {
-            Replicas::One
-        };
-        let refused = RepoStream::open(&world.hub(0), &repo, asked).unwrap_err();
+        let refused = RepoStream::open(&world.hub(0), &repo).unwrap_err();
         let FleetError::Configuration { key: named, .. } = &refused else {
             panic!("{refused:?}");
         };
@@ -61,7 +55,7 @@ fn one_that_was_changed_is_refused_with_the_setting_named() {
 fn one_that_is_not_there_is_said_to_be_gone() {
     let Some(world) = World::start(1) else { return };
     let repo: RepoId = "absent".parse().unwrap();
-    let gone = RepoStream::open(&world.hub(0), &repo, Replicas::One).unwrap_err();
+    let gone = RepoStream::open(&world.hub(0), &repo).unwrap_err();
     assert!(matches!(gone, FleetError::Gone { .. }), "{gone:?}");
     let dotted: RepoId = "a.b".parse().unwrap();
     let refused = RepoStream::create(&world.admin(), &dotted, Replicas::One).unwrap_err();

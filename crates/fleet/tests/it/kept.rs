@@ -169,8 +169,8 @@ impl Kept {
     }
 
     pub fn invitation(&self, seed: &Seed) -> Invitation {
-        let (host, port) = (self.listen.ip().to_string(), self.listen.port());
-        Invitation::new(Transport::Plain, &host, port, seed.clone()).unwrap()
+        let servers = vec![self.listen.into()];
+        Invitation::new(Transport::Plain, servers, seed.clone()).unwrap()
     }
 
     pub fn connect(&self, seed: &Seed) -> Result<Hub, FleetError> {
@@ -223,6 +223,6 @@ impl Kept {
     }
 
     pub fn open(&self, machine: &Machine, repo: &RepoId) -> RepoStream {
-        RepoStream::open(&self.hub(&machine.seed), repo, Replicas::One).unwrap()
+        RepoStream::open(&self.hub(&machine.seed), repo).unwrap()
     }
 }

@@ -129,11 +129,9 @@ fn fleet(tasks: usize) -> Option<Fleet> {
         name: "team".to_owned(),
         epoch: 1,
         wire_min: 1,
+        replicas: Replicas::One,
     };
-    world
-        .admin()
-        .found(&record_of_fleet, Replicas::One)
-        .unwrap();
+    world.admin().found(&record_of_fleet).unwrap();
     let place = scratch();
     let clone = place.path().join("repo");
     fs::create_dir(&clone).unwrap();

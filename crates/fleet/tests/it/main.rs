@@ -18,5 +18,6 @@ mod a_servers_program_is_found;
 mod a_stream_promises_what_it_must;
 mod kept;
 mod machines_share_a_repository;
+mod three_servers_keep_one_order;
 mod what_it_costs;
 mod world;

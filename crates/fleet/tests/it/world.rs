@@ -3,11 +3,15 @@
 use std::{path::Path, time::Duration};
 
 use flagpost_fleet::{
-    AppendError, Change, ChangeHeaders, Deadlines, Hub, Invitation, Lane, MachineAccess, MayDecide,
-    Numbers, Replicas, RepoStream, Seed, ServerConfig, Transport, WIRE, machine_of,
+    AppendError, Change, ChangeHeaders, Cluster, Deadlines, FleetError, Hub, Invitation, Lane,
+    MachineAccess, MayDecide, Numbers, Replicas, RepoStream, Seed, ServerConfig, Transport, WIRE,
+    machine_of,
 };
 use flagpost_model::{MachineId, RepoId};
-use flagpost_testkit::nats::{NatsServer, Storage};
+use flagpost_testkit::{
+    nats::{NatsServer, Place, Storage},
+    race::until,
+};
 use tokio::runtime::Runtime;
 use uuid::Uuid;
 
@@ -20,6 +24,8 @@ pub const HASTY: Duration = Duration::from_millis(500);
 /// The first machine may decide, the others may not.
 pub struct World {
     pub server: NatsServer,
+    /// The two servers that keep the orders with it, where there are three.
+    pub beside: Vec<NatsServer>,
     pub runtime: Runtime,
     pub admin: Seed,
     pub machines: Vec<Machine>,
@@ -54,51 +60,80 @@ impl World {
         storage: Storage,
         change: impl Fn(String) -> String,
     ) -> Option<Self> {
-        let admin = Seed::generate().unwrap();
-        let machine = |_| {
-            let seed = Seed::generate().unwrap();
-            let id = machine_of(&seed.public_key().unwrap());
-            Machine { id, seed }
-        };
-        let machines: Vec<Machine> = (0..machines).map(machine).collect();
-        let access = |(at, machine): (usize, &Machine)| MachineAccess {
-            machine: machine.id.clone(),
-            key: machine.seed.public_key().unwrap(),
-            may_decide: if at == 0 {
-                MayDecide::Yes
-            } else {
-                MayDecide::No
-            },
-        };
+        let (admin, machines) = keys(machines);
         let config = |listen, store: &Path| {
-            let text = ServerConfig {
+            let config = ServerConfig {
                 listen,
                 store: store.to_owned(),
                 store_bytes,
                 admin: admin.public_key().unwrap(),
-                machines: machines.iter().enumerate().map(access).collect(),
-            }
-            .text();
-            change(text.unwrap())
+                machines: access(&machines),
+                cluster: None,
+            };
+            change(config.text().unwrap())
         };
         let server = NatsServer::start_on(storage, config)?;
+        Some(Self::of(server, Vec::new(), admin, machines))
+    }
+
+    /// The same with three servers, which have chosen who leads.
+    pub fn three(machines: u8, storage: Storage) -> Option<Self> {
+        let (admin, machines) = keys(machines);
+        let config = |place: &Place<'_>| {
+            let config = ServerConfig {
+                listen: place.listen,
+                store: place.store.to_owned(),
+                store_bytes: STORE_BYTES,
+                admin: admin.public_key().unwrap(),
+                machines: access(&machines),
+                cluster: Some(Cluster {
+                    listen: place.cluster,
+                    servers: place.servers.try_into().unwrap(),
+                    secret: "abc".to_owned(),
+                }),
+            };
+            config.text().unwrap()
+        };
+        let [server, beside @ ..] = NatsServer::start_three(storage, config)?;
+        let world = Self::of(server, beside.into(), admin, machines);
+        until("somebody leads", || {
+            matches!(world.admin().fleet(), Err(FleetError::Gone { .. }))
+        });
+        Some(world)
+    }
+
+    fn of(
+        server: NatsServer,
+        beside: Vec<NatsServer>,
+        admin: Seed,
+        machines: Vec<Machine>,
+    ) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
             .build()
             .unwrap();
-        Some(Self {
+        Self {
             server,
+            beside,
             runtime,
             admin,
             machines,
-        })
+        }
+    }
+
+    /// On how many servers its orders lie.
+    fn replicas(&self) -> Replicas {
+        match self.beside.is_empty() {
+            true => Replicas::One,
+            false => Replicas::Three,
+        }
     }
 
     pub fn invitation(&self, seed: &Seed) -> Invitation {
-        let address = self.server.address();
-        let host = address.ip().to_string();
-        Invitation::new(Transport::Plain, &host, address.port(), seed.clone()).unwrap()
+        let servers = [&self.server].into_iter().chain(&self.beside);
+        let servers = servers.map(|it| it.address().into()).collect();
+        Invitation::new(Transport::Plain, servers, seed.clone()).unwrap()
     }
 
     pub fn admin(&self) -> Hub {
@@ -124,18 +159,43 @@ impl World {
     /// A new repository's stream, made by the administrator.
     pub fn share(&self) -> RepoId {
         let repo: RepoId = Uuid::new_v4().to_string().parse().unwrap();
-        RepoStream::create(&self.admin(), &repo, Replicas::One).unwrap();
+        RepoStream::create(&self.admin(), &repo, self.replicas()).unwrap();
         repo
     }
 
     /// A machine's view of it.
     pub fn open(&self, machine: usize, repo: &RepoId) -> RepoStream {
-        RepoStream::open(&self.hub(machine), repo, Replicas::One).unwrap()
+        RepoStream::open(&self.hub(machine), repo).unwrap()
     }
 
     pub fn id(&self, machine: usize) -> &MachineId {
         &self.machines[machine].id
     }
+}
+
+/// New keys: the administrator's, and so many machines'.
+fn keys(machines: u8) -> (Seed, Vec<Machine>) {
+    let machine = |_| {
+        let seed = Seed::generate().unwrap();
+        let id = machine_of(&seed.public_key().unwrap());
+        Machine { id, seed }
+    };
+    let admin = Seed::generate().unwrap();
+    (admin, (0..machines).map(machine).collect())
+}
+
+/// What a server is to let in.
+fn access(machines: &[Machine]) -> Vec<MachineAccess> {
+    let access = |(at, machine): (usize, &Machine)| MachineAccess {
+        machine: machine.id.clone(),
+        key: machine.seed.public_key().unwrap(),
+        may_decide: if at == 0 {
+            MayDecide::Yes
+        } else {
+            MayDecide::No
+        },
+    };
+    machines.iter().enumerate().map(access).collect()
 }
 
 /// Headers of one operation's change whose one line has this number.

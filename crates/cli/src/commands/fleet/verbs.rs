@@ -150,8 +150,8 @@ fn up(context: &Context, args: &FleetUpArgs) -> anyhow::Result<Answer> {
         },
         now,
     )?;
-    let host = reached_at(listen);
-    let invitation = Invitation::new(Transport::Plain, &host, listen.port(), seed)?;
+    let servers = vec![reached_at(listen).into()];
+    let invitation = Invitation::new(Transport::Plain, servers, seed)?;
     let member = Membership::of(invitation, Some(admin.clone()))?;
     member.write(home)?;
     start_daemon_anew(context, "with the fleet's server")?;
@@ -195,12 +195,12 @@ pub fn server_dir(context: &Context) -> std::path::PathBuf {
 }
 
 /// How others on this machine reach what listens there.
-fn reached_at(listen: SocketAddr) -> String {
-    match listen.ip() {
-        ip if ip.is_unspecified() => "127.0.0.1".to_owned(),
-        std::net::IpAddr::V6(ip) => format!("[{ip}]"),
-        std::net::IpAddr::V4(ip) => ip.to_string(),
-    }
+fn reached_at(listen: SocketAddr) -> SocketAddr {
+    let host = match listen.ip() {
+        ip if ip.is_unspecified() => DEFAULT_LISTEN.ip(),
+        ip => ip,
+    };
+    SocketAddr::new(host, listen.port())
 }
 
 /// A connection to the server, as soon as it answers and lets this key in.
@@ -228,8 +228,9 @@ fn found(member: &Membership, admin: &Seed) -> anyhow::Result<()> {
         name: "fleet".to_owned(),
         epoch: 1,
         wire_min: WIRE,
+        replicas: Replicas::One,
     };
-    match hub.found(&record, Replicas::One) {
+    match hub.found(&record) {
         Ok(_) | Err(FleetError::Exists { .. }) => Ok(()),
         Err(error) => Err(error.into()),
     }
