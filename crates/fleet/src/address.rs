@@ -226,6 +226,17 @@ impl Invitation {
         }
     }
 
+    /// The same with this server first.
+    #[must_use]
+    pub fn nearest(&self, server: HostPort) -> Self {
+        let others = self.servers.iter().filter(|it| **it != server).cloned();
+        let servers = [server.clone()].into_iter().chain(others).collect();
+        Self {
+            servers,
+            ..self.clone()
+        }
+    }
+
     /// The whole line with its secret, for whoever carries it to the other machine.
     pub fn reveal(&self) -> String {
         format!("{self}#{}", self.seed.0)

@@ -12,7 +12,7 @@ use tokio::time::sleep;
 
 use crate::{
     error::FleetError,
-    hub::NoAnswer,
+    hub::{NoAnswer, TOO_FEW},
     stored::{ChangeHeaders, Lane, subject},
     stream::{MESSAGE_BYTES, RepoStream, info},
 };
@@ -190,6 +190,9 @@ impl RepoStream {
             ))),
             Some(error) if OVERTAKEN.contains(&error.err_code) => Try::Overtaken,
             Some(error) if error.err_code == TOO_LARGE => Try::Not(too_large),
+            Some(error) if error.err_code == TOO_FEW => {
+                Try::NotYet("too few of the fleet's servers run")
+            }
             Some(error) => refused(FleetError::Refused {
                 what: format!("append to {}", self.name),
                 code: error.err_code,

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{
     error::FleetError,
-    hub::{Hub, refused},
+    hub::Hub,
     stream::{Replicas, check, create, info, info_of},
 };
 
@@ -151,7 +151,7 @@ impl Bucket {
                     what: format!("{key} of {}", self.name),
                 })
             }
-            Some(error) => Err(refused(&what, error)),
+            Some(error) => Err(self.hub.refused(&what, error)),
         }
     }
 

@@ -14,6 +14,7 @@ use crate::{
     error::FleetError,
     hub::Hub,
     live::Live,
+    server_config::MachineAccess,
     stream::Replicas,
 };
 
@@ -21,6 +22,9 @@ const BUCKET: &str = "FP_fleet";
 
 /// The key of the fleet's own record.
 const FLEET: &str = "fleet";
+
+/// The key of whom its servers let in.
+const ACCESS: &str = "access";
 
 /// The fleet itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,6 +72,9 @@ pub struct MachineRecord {
     pub wire: u32,
     /// When it joined.
     pub joined: Timestamp,
+    /// It left, or was shut out.
+    #[serde(default)]
+    pub left: Option<Timestamp>,
 }
 
 /// A record that a fleet has many of.
@@ -129,6 +136,16 @@ impl Fleet {
         self.bucket.get(FLEET)?.ok_or_else(|| FleetError::Gone {
             name: format!("{FLEET} of {BUCKET}"),
         })
+    }
+
+    /// Whom its servers let in; none where nobody has said.
+    pub(crate) fn access(&self) -> Result<Option<Vec<MachineAccess>>, FleetError> {
+        self.bucket.get(ACCESS)
+    }
+
+    /// Says whom its servers let in, which only the administrator may.
+    pub(crate) fn put_access(&self, machines: &[MachineAccess]) -> Result<(), FleetError> {
+        self.bucket.put(ACCESS, &machines, Over::Anything, None)
     }
 
     /// Signs of life.

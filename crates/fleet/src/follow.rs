@@ -133,7 +133,7 @@ fn read_on(
     Ok(())
 }
 
-fn rest(stop: &AtomicBool, time: Duration) {
+pub(crate) fn rest(stop: &AtomicBool, time: Duration) {
     let is_over = || stop.load(Ordering::Relaxed);
     wait_until(Instant::now() + time, Duration::from_millis(50), is_over);
 }

@@ -35,6 +35,9 @@ use crate::{
 /// The oldest server that keeps its promises.
 const OLDEST: (u64, u64) = (2, 12);
 
+/// The server's number for: of several servers, so few run that none leads.
+pub(crate) const TOO_FEW: u64 = 10008;
+
 /// How long anything may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Deadlines {
@@ -263,7 +266,23 @@ impl Hub {
         match value.get("error") {
             None => Ok(Some(value)),
             Some(error) if error["code"].as_u64() == Some(404) => Ok(None),
-            Some(error) => Err(refused(what, error)),
+            Some(error) => Err(self.refused(what, error)),
+        }
+    }
+
+    /// The server's own refusal.
+    pub(crate) fn refused(&self, what: &str, error: &Value) -> FleetError {
+        let code = error["err_code"].as_u64().unwrap_or_default();
+        if code == TOO_FEW {
+            return FleetError::Unreachable {
+                server: self.server.clone(),
+                reason: "too few of the fleet's servers run".to_owned(),
+            };
+        }
+        FleetError::Refused {
+            what: what.to_owned(),
+            code,
+            description: error["description"].as_str().unwrap_or_default().to_owned(),
         }
     }
 
@@ -282,15 +301,6 @@ impl Hub {
             NoAnswer::TooLarge => unreachable("it does not take a request so large"),
             NoAnswer::Silence => unreachable("it does not answer"),
         }
-    }
-}
-
-/// The server's own refusal.
-pub(crate) fn refused(what: &str, error: &Value) -> FleetError {
-    FleetError::Refused {
-        what: what.to_owned(),
-        code: error["err_code"].as_u64().unwrap_or_default(),
-        description: error["description"].as_str().unwrap_or_default().to_owned(),
     }
 }
 

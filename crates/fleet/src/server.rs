@@ -12,6 +12,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use flagpost_core::Home;
 use flagpost_disk::{
     self as disk,
     fsx::{self, DEFAULT_WAIT, Fs as _, Holder, Lock, Rank, RealFs},
@@ -22,7 +23,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     address::PublicKey,
-    server_config::{MachineAccess, ServerConfig},
+    membership,
+    server_config::{Cluster, MachineAccess, ServerConfig},
     server_error::ServerError,
 };
 
@@ -46,6 +48,9 @@ pub struct ServerAccess {
     pub admin: PublicKey,
     /// Who else is let in.
     pub machines: Vec<MachineAccess>,
+    /// The servers that it keeps the orders with; none where it is alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<Cluster>,
 }
 
 /// The one version of the file that there is.
@@ -70,34 +75,52 @@ impl From<AccessVersion> for u32 {
 }
 
 impl KeptServer {
-    /// Founds a server in this directory. One that was founded there with the same values is as good.
-    pub fn found(
-        dir: &Path,
-        listen: SocketAddr,
-        admin: &PublicKey,
-        now: Timestamp,
-    ) -> Result<Self, ServerError> {
+    /// Founds a server in this directory. One that was founded there with the same values is as good, and
+    /// goes on to let in whom it lets in.
+    pub fn found(dir: &Path, access: &ServerAccess, now: Timestamp) -> Result<Self, ServerError> {
         fsx::make_dirs(&RealFs, dir)?;
         fsx::close_to_others(&RealFs, dir)?;
         let server = Self::of(dir)?;
         let _lock = server.lock(now)?;
-        let access = match server.read()? {
-            None => ServerAccess {
-                version: AccessVersion,
-                listen,
-                admin: admin.clone(),
-                machines: Vec::new(),
-            },
-            Some(access) if access.listen != listen => {
-                return Err(server.otherwise("listen", access.listen, listen));
+        let known = server.read()?;
+        if let Some(known) = &known {
+            let beside = |it: &ServerAccess| it.cluster.as_ref().map(Cluster::to_string);
+            for (key, found, asked) in [
+                (
+                    "listen",
+                    known.listen.to_string(),
+                    access.listen.to_string(),
+                ),
+                ("admin", known.admin.to_string(), access.admin.to_string()),
+                (
+                    "servers",
+                    beside(known).unwrap_or_default(),
+                    beside(access).unwrap_or_default(),
+                ),
+            ] {
+                if found != asked {
+                    let dir = server.dir.clone();
+                    return Err(ServerError::Otherwise {
+                        dir,
+                        key,
+                        found,
+                        asked,
+                    });
+                }
             }
-            Some(access) if access.admin != *admin => {
-                return Err(server.otherwise("admin", access.admin, admin));
-            }
-            Some(access) => access,
-        };
-        server.write(&access)?;
+        }
+        server.write(known.as_ref().unwrap_or(access))?;
         Ok(server)
+    }
+
+    /// The server of this home, if one was founded there.
+    pub fn of_home(home: &Home) -> Result<Option<Self>, ServerError> {
+        Self::open(&Self::dir_in(home))
+    }
+
+    /// Where a home keeps its server.
+    pub fn dir_in(home: &Home) -> PathBuf {
+        membership::dir(home).join("server")
     }
 
     /// The server that was founded in this directory.
@@ -156,6 +179,20 @@ impl KeptServer {
         Ok(shut_out)
     }
 
+    /// Lets in these machines and no others, as the administrator of several servers says; whether that is
+    /// anything new.
+    pub(crate) fn let_in_only(
+        &self,
+        machines: Vec<MachineAccess>,
+        now: Timestamp,
+    ) -> Result<bool, ServerError> {
+        let _lock = self.lock(now)?;
+        let access = self.access()?;
+        let is_new = access.machines != machines;
+        self.write(&ServerAccess { machines, ..access })?;
+        Ok(is_new)
+    }
+
     /// Who keeps it running at this moment.
     pub fn keeper(&self) -> Result<Option<Holder>, ServerError> {
         Ok(fsx::holder(&RealFs, &self.keeper_lock())?)
@@ -206,20 +243,6 @@ impl KeptServer {
         Ok(fsx::lock(&RealFs, &path, Rank::Access, DEFAULT_WAIT, now)?)
     }
 
-    fn otherwise(
-        &self,
-        key: &'static str,
-        found: impl ToString,
-        asked: impl ToString,
-    ) -> ServerError {
-        ServerError::Otherwise {
-            dir: self.dir.clone(),
-            key,
-            found: found.to_string(),
-            asked: asked.to_string(),
-        }
-    }
-
     fn read(&self) -> Result<Option<ServerAccess>, ServerError> {
         let path = self.access_file();
         let Some(bytes) = fsx::read(&RealFs, &path)? else {
@@ -246,7 +269,7 @@ impl KeptServer {
             store_bytes: STORE_BYTES,
             admin: access.admin.clone(),
             machines: access.machines.clone(),
-            cluster: None,
+            cluster: access.cluster.clone(),
         };
         let config = config.text()?;
         let path = self.access_file();
@@ -266,6 +289,26 @@ impl KeptServer {
 }
 
 impl ServerAccess {
+    /// Lets in nobody yet.
+    pub fn new(listen: SocketAddr, admin: PublicKey, cluster: Option<Cluster>) -> Self {
+        Self {
+            version: AccessVersion,
+            listen,
+            admin,
+            machines: Vec::new(),
+            cluster,
+        }
+    }
+
+    /// The same for another one of its servers.
+    pub(crate) fn seen_by(&self, listen: SocketAddr, cluster: Cluster) -> Self {
+        Self {
+            listen,
+            cluster: Some(cluster),
+            ..self.clone()
+        }
+    }
+
     /// A machine or a key that is there twice: the server would not start.
     fn repeated(&self) -> Option<String> {
         for (at, machine) in self.machines.iter().enumerate() {

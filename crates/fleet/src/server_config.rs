@@ -10,6 +10,7 @@
 //! So no machine may make a consumer either.
 
 use std::{
+    fmt,
     net::SocketAddr,
     path::{Path, PathBuf},
 };
@@ -17,7 +18,10 @@ use std::{
 use flagpost_model::MachineId;
 use serde::{Deserialize, Serialize};
 
-use crate::address::PublicKey;
+use crate::{
+    address::{InvalidInvitation, PublicKey, Seed},
+    membership::machine_of,
+};
 
 /// Whether a machine may decide on briefs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +43,18 @@ pub struct MachineAccess {
     pub key: PublicKey,
     /// Whether it speaks for the gate.
     pub may_decide: MayDecide,
+}
+
+impl MachineAccess {
+    /// Of the machine that has this key.
+    pub fn of(seed: &Seed, may_decide: MayDecide) -> Result<Self, InvalidInvitation> {
+        let key = seed.public_key()?;
+        Ok(Self {
+            machine: machine_of(&key),
+            key,
+            may_decide,
+        })
+    }
 }
 
 /// A server of one fleet.
@@ -115,7 +131,46 @@ impl ServerConfig {
     }
 }
 
+/// From a server's port for machines to its port for the other servers.
+const BESIDE: u16 = 2000;
+
 impl Cluster {
+    /// Of three servers that listen there for machines; of the first. None where they are not three, or a
+    /// port has no other one so far behind it.
+    pub fn of(listen: [SocketAddr; 3], secret: &Seed) -> Option<Self> {
+        let beside = |it: SocketAddr| {
+            let port = it.port().checked_add(BESIDE)?;
+            (!it.ip().is_unspecified()).then(|| SocketAddr::new(it.ip(), port))
+        };
+        let [first, second, third] = listen.map(beside);
+        let servers = [first?, second?, third?];
+        let are_three = servers[0] != servers[1] && !servers[..2].contains(&servers[2]);
+        are_three.then(|| Self {
+            listen: servers[0],
+            servers,
+            secret: secret.reveal().to_owned(),
+        })
+    }
+
+    /// The other two: where each listens for machines, and what it sees.
+    pub fn beside(&self) -> impl Iterator<Item = (SocketAddr, Self)> {
+        let others = self.servers.iter().filter(|it| **it != self.listen);
+        others.map(|it| {
+            let listen = SocketAddr::new(it.ip(), it.port().saturating_sub(BESIDE));
+            let sees = Self {
+                listen: *it,
+                ..self.clone()
+            };
+            (listen, sees)
+        })
+    }
+
+    /// How many servers come before this one when something is to be done at one after the other.
+    pub(crate) fn turn(&self) -> usize {
+        let mine = self.servers.iter().position(|it| *it == self.listen);
+        mine.unwrap_or_default()
+    }
+
     /// A server is called after where it listens, so that no two have one name.
     fn text(&self) -> String {
         let route = |to: &SocketAddr| format!("\"nats://flagpost:{}@{to}\"", self.secret);
@@ -130,6 +185,14 @@ impl Cluster {
             self.secret,
             routes.join(", ")
         )
+    }
+}
+
+/// Where the servers listen for each other.
+impl fmt::Display for Cluster {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [first, second, third] = self.servers;
+        write!(f, "{first},{second},{third}")
     }
 }
 
@@ -190,8 +253,6 @@ fn quoted(path: &Path) -> Result<String, Unwritable> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::address::Seed;
-
     fn key() -> PublicKey {
         Seed::generate().unwrap().public_key().unwrap()
     }
@@ -223,6 +284,30 @@ mod tests {
         assert!(text.contains("\"fp.*.aaaaaaaa.gate\""), "{text}");
         assert!(text.contains("\"fp.*.bbbbbbbb\""), "{text}");
         assert!(!text.contains("bbbbbbbb.gate"), "{text}");
+    }
+
+    #[test]
+    fn three_servers_find_each_other_behind_their_ports() {
+        let secret = Seed::generate().unwrap();
+        let of = |listen: [&str; 3]| Cluster::of(listen.map(|it| it.parse().unwrap()), &secret);
+        let first = of(["10.0.0.5:4222", "10.0.0.6:4222", "10.0.0.7:4333"]).unwrap();
+        assert_eq!(
+            first.to_string(),
+            "10.0.0.5:6222,10.0.0.6:6222,10.0.0.7:6333"
+        );
+        let beside: Vec<_> = first.beside().collect();
+        let listen = beside.iter().map(|it| it.0.to_string());
+        assert_eq!(Vec::from_iter(listen), ["10.0.0.6:4222", "10.0.0.7:4333"]);
+        assert_eq!((first.turn(), beside[1].1.turn()), (0, 2));
+        assert_eq!(beside[1].1.to_string(), first.to_string());
+        for bad in [
+            ["10.0.0.5:4222", "10.0.0.6:4222", "10.0.0.6:4222"],
+            ["10.0.0.5:4222", "10.0.0.5:4222", "10.0.0.6:4222"],
+            ["0.0.0.0:4222", "10.0.0.6:4222", "10.0.0.7:4222"],
+            ["10.0.0.5:64000", "10.0.0.6:4222", "10.0.0.7:4222"],
+        ] {
+            assert_eq!(of(bad), None, "{bad:?}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::{io, path::PathBuf};
 use flagpost_disk::{self as disk, fsx::Holder};
 use flagpost_model::MachineId;
 
-use crate::server_config::Unwritable;
+use crate::{address::InvalidInvitation, server_config::Unwritable};
 
 /// A failure to write down, to find or to run the server that a machine keeps.
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +16,9 @@ pub enum ServerError {
     /// The directory's name cannot stand in the server's configuration.
     #[error(transparent)]
     Unwritable(#[from] Unwritable),
+    /// No key can be made.
+    #[error(transparent)]
+    Key(#[from] InvalidInvitation),
     /// The directory belongs to a server that was founded otherwise.
     #[error("{} is of a server with {key} = {found}, and {asked} is asked for", dir.display())]
     Otherwise {
@@ -92,7 +95,9 @@ impl ServerError {
             Self::Disk(error) if error.is_malformed() => {
                 "it is left as it is; a newer Flagpost or a hand wrote it: mend it, or take it from a backup"
             }
-            Self::Disk(_) | Self::System { .. } => "look at the path and its owner, and try again",
+            Self::Disk(_) | Self::System { .. } | Self::Key(_) => {
+                "look at the path and its owner, and try again"
+            }
             Self::Unwritable(_) => "move the home to such a path",
             Self::Otherwise { .. } => "use the server as it is, or found one in another directory",
             Self::OtherKey { .. } => "shut it out first",

@@ -12,6 +12,7 @@ use flagpost_core::{
     order::{self, BasePart, OrderRefusal},
 };
 use flagpost_model::{MachineId, RepoId, WorkerId};
+use jiff::Timestamp;
 
 use crate::{
     address::Invitation,
@@ -21,6 +22,8 @@ use crate::{
     hub::Hub,
     membership::{Membership, MembershipError},
     order::{Link, runtime},
+    server::KeptServer,
+    server_error::ServerError,
     stored::{ChangeHeaders, Lane, Numbers},
     stream::RepoStream,
 };
@@ -31,15 +34,21 @@ pub enum ShareError {
     /// The home belongs to no fleet.
     #[error("this machine belongs to no fleet")]
     NoFleet,
-    /// Only the machine that founded the fleet has the key for it.
-    #[error("only the machine that founded the fleet can share a repository")]
+    /// Only the machine that founded the fleet has the administrator's key.
+    #[error("only the machine that founded the fleet can do that")]
     NotFounder,
     /// A clone is known by its first commit, and there is none.
     #[error("a repository without a commit cannot be shared: its clones would not be known")]
     NoCommit,
-    /// The others would lose their server, and nobody could let a machine in.
-    #[error("this machine founded the fleet, and keeps its server")]
-    Founder,
+    /// The others would lose a server.
+    #[error("this machine keeps a server of the fleet")]
+    KeepsServer,
+    /// It is not let in.
+    #[error("the fleet has no machine {machine}")]
+    NoMachine {
+        /// Which.
+        machine: MachineId,
+    },
     /// It is shared already.
     #[error("repository {repo} is shared already")]
     Shared {
@@ -77,6 +86,9 @@ pub enum ShareError {
     /// The server.
     #[error(transparent)]
     Fleet(#[from] FleetError),
+    /// The server that is kept here.
+    #[error(transparent)]
+    Server(#[from] ServerError),
     /// The files.
     #[error(transparent)]
     Core(#[from] flagpost_core::Error),
@@ -188,12 +200,47 @@ pub fn join(
 
 /// Leaves the fleet; which one that was, if there was one.
 pub fn leave(home: &Home) -> Result<Option<Membership>, ShareError> {
-    let member = Membership::read(home)?;
-    if member.as_ref().is_some_and(|it| it.admin.is_some()) {
-        return Err(ShareError::Founder);
+    let Some(member) = Membership::read(home)? else {
+        return Ok(None);
+    };
+    if member.admin.is_some() || KeptServer::of_home(home)?.is_some() {
+        return Err(ShareError::KeepsServer);
+    }
+    // Who is away leaves too; the others see it as silent.
+    if let Ok(link) = Link::of(&member) {
+        let _ = link
+            .hub
+            .fleet()
+            .and_then(|it| gone(&it, &member.machine, home.now()));
     }
     Membership::forget(home)?;
-    Ok(member)
+    Ok(Some(member))
+}
+
+/// Shuts a machine out of the fleet that this one founded. Its key opens no server any more.
+pub fn shut_out(home: &Home, machine: &MachineId) -> Result<(), ShareError> {
+    let member = Membership::read(home)?.ok_or(ShareError::NoFleet)?;
+    let admin = member.admin.clone().ok_or(ShareError::NotFounder)?;
+    let server = KeptServer::of_home(home)?.ok_or(ShareError::NotFounder)?;
+    if *machine == member.machine {
+        return Err(ShareError::KeepsServer);
+    }
+    let machine = machine.clone();
+    if server.shut_out(&machine, home.now())?.is_none() {
+        return Err(ShareError::NoMachine { machine });
+    }
+    let runtime = runtime(&member.invitation.to_string())?;
+    let hub = Hub::connect(&member.invitation.with_seed(admin), runtime.handle())?;
+    Ok(gone(&hub.fleet()?, &machine, home.now())?)
+}
+
+/// Says in the fleet's records that a machine belongs to it no more.
+fn gone(fleet: &Fleet, machine: &MachineId, now: Timestamp) -> Result<(), FleetError> {
+    let Some(record) = fleet.get::<MachineRecord>(machine)? else {
+        return Ok(());
+    };
+    let left = Some(now);
+    fleet.put_machine(machine, &MachineRecord { left, ..record })
 }
 
 /// The clone around `dir` becomes one of the fleet's repositories.

@@ -46,10 +46,12 @@ pub fn standing(member: &Membership) -> Result<FleetStanding, FleetError> {
             ends.insert(repo.clone(), last.headers.numbers.last());
         }
     }
+    let mut there = fleet.all::<MachineRecord>()?;
+    there.retain(|(_, it)| it.left.is_none());
     Ok(FleetStanding {
         version: hub.server_version(),
         syncs: hub.syncs_always()?,
-        machines: fleet.all::<MachineRecord>()?,
+        machines: there,
         signs: fleet.live().machines()?,
         repositories,
         ends,

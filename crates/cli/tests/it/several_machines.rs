@@ -1,6 +1,8 @@
 //! `fleet`: three machines and the real server, from founding to a decision that counts everywhere. The
 //! machines are three homes with a clone each.
 
+mod three_servers;
+
 use std::{net::TcpListener, path::Path, process::Command};
 
 use flagpost_testkit::{race::until, repository, sealed::World};
@@ -9,7 +11,7 @@ use serde_json::Value;
 use crate::world;
 
 /// A machine; its daemon is ended with it.
-struct Machine(World);
+pub struct Machine(World);
 
 impl std::ops::Deref for Machine {
     type Target = World;
@@ -25,7 +27,7 @@ impl Drop for Machine {
 }
 
 /// Where the tests' server is; none, and a line that says so, where it is not to be had.
-fn server_dir() -> Option<std::path::PathBuf> {
+pub fn server_dir() -> Option<std::path::PathBuf> {
     let dir = repository::root().join("target/nats");
     if dir.join("nats-server").exists() {
         return Some(dir);
@@ -34,7 +36,7 @@ fn server_dir() -> Option<std::path::PathBuf> {
     None
 }
 
-fn git(dir: &Path, args: &[&str]) {
+pub fn git(dir: &Path, args: &[&str]) {
     let author = ["-c", "user.name=a", "-c", "user.email=a@b"];
     let mut git = Command::new("git");
     let done = git
@@ -50,7 +52,7 @@ fn git(dir: &Path, args: &[&str]) {
     );
 }
 
-fn machine(server: &Path) -> Machine {
+pub fn machine(server: &Path) -> Machine {
     let mut world = world();
     let path = std::env::var("PATH").unwrap();
     world.set("PATH", format!("{}:{path}", server.display()));
@@ -58,7 +60,7 @@ fn machine(server: &Path) -> Machine {
 }
 
 /// A machine whose repository is a clone of another one's.
-fn clone(server: &Path, of: &World) -> Machine {
+pub fn clone(server: &Path, of: &World) -> Machine {
     let machine = machine(server);
     std::fs::remove_dir_all(machine.repository()).unwrap();
     let (from, to) = (of.repository(), machine.repository());
@@ -75,13 +77,13 @@ fn clone(server: &Path, of: &World) -> Machine {
     machine
 }
 
-fn json(machine: &World, args: &[&str]) -> Value {
+pub fn json(machine: &World, args: &[&str]) -> Value {
     let ran = machine.flagpost(args.iter().copied().chain(["--json"]));
     serde_json::from_str(&ran.stdout).unwrap()
 }
 
 /// The text of the one history that is shared.
-fn history(machine: &World) -> String {
+pub fn history(machine: &World) -> String {
     let repositories = std::fs::read_dir(machine.home().join("repos")).unwrap();
     let mut dirs = repositories.map(|it| it.unwrap().path());
     let shared = dirs.find(|it| it.join(".shared").exists()).unwrap();

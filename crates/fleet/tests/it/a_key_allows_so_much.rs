@@ -96,6 +96,7 @@ fn a_machine_changes_no_stream_and_no_record_but_its_own() {
         flagpost: "0.1.0".to_owned(),
         wire: 1,
         joined: now,
+        left: None,
     };
     let sign = LiveMachine {
         applied: [(repo.clone(), 7)].into(),

@@ -2,7 +2,9 @@
 
 use std::{fs, os::unix::fs::PermissionsExt, path::Path, sync::atomic::AtomicBool};
 
-use flagpost_fleet::{KeptServer, MachineAccess, MayDecide, PublicKey, Seed, ServerError};
+use flagpost_fleet::{
+    KeptServer, MachineAccess, MayDecide, PublicKey, Seed, ServerAccess, ServerError,
+};
 use flagpost_model::MachineId;
 use flagpost_testkit::scratch::scratch;
 use jiff::Timestamp;
@@ -21,7 +23,8 @@ fn access(number: u8, key: &PublicKey, may_decide: MayDecide) -> MachineAccess {
 
 fn found(dir: &Path, port: u16, admin: &PublicKey) -> Result<KeptServer, ServerError> {
     let listen = ([127, 0, 0, 1], port).into();
-    KeptServer::found(dir, listen, admin, Timestamp::now())
+    let access = ServerAccess::new(listen, admin.clone(), None);
+    KeptServer::found(dir, &access, Timestamp::now())
 }
 
 #[test]

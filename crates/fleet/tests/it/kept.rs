@@ -16,7 +16,7 @@ use std::{
 use flagpost_disk::process::with_arguments;
 use flagpost_fleet::{
     Deadlines, FleetError, Hub, Invitation, KeeperEvent, KeptServer, MachineAccess, MayDecide,
-    Replicas, RepoStream, Seed, ServerError, Transport,
+    Replicas, RepoStream, Seed, ServerAccess, ServerError, Transport,
 };
 use flagpost_model::{MachineId, RepoId};
 use flagpost_testkit::{background::kill, nats, race::until, scratch::scratch};
@@ -112,7 +112,9 @@ impl Kept {
         let listen = nats::free_address();
         let at = dir.path().join("fleet/server");
         let key = admin.public_key().unwrap();
-        let server = KeptServer::found(&at, listen, &key, Timestamp::now()).unwrap();
+        let server =
+            KeptServer::found(&at, &ServerAccess::new(listen, key, None), Timestamp::now())
+                .unwrap();
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()

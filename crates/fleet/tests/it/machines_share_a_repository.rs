@@ -119,6 +119,7 @@ fn record() -> MachineRecord {
         flagpost: "0".to_owned(),
         wire: WIRE,
         joined: jiff::Timestamp::UNIX_EPOCH,
+        left: None,
     }
 }
 

@@ -9,9 +9,8 @@ use std::{
 };
 
 use flagpost_core::Home;
-use flagpost_fleet::{KeptServer, Membership, find_program, keep_up};
+use flagpost_fleet::{KeptServer, Membership, find_program, keep_same_access, keep_up};
 
-use super::verbs::server_dir;
 use crate::context::Context;
 
 /// The threads of it; they end with the value.
@@ -25,8 +24,11 @@ impl Following {
     pub fn begin(context: &Context) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let mut threads = Vec::new();
-        match KeptServer::open(&server_dir(context)) {
-            Ok(Some(server)) => threads.push(kept(context, server, Arc::clone(&stop))),
+        match KeptServer::of_home(&context.home) {
+            Ok(Some(server)) => {
+                threads.push(kept(context, server, Arc::clone(&stop)));
+                threads.push(same_access(context.home.clone(), Arc::clone(&stop)));
+            }
             Ok(None) => {}
             Err(error) => tracing::warn!("the fleet's server is not kept: {error}"),
         }
@@ -61,6 +63,11 @@ fn kept(context: &Context, server: KeptServer, stop: Arc<AtomicBool>) -> JoinHan
             tracing::warn!("the fleet's server is not kept: {error}");
         }
     })
+}
+
+fn same_access(home: Home, stop: Arc<AtomicBool>) -> JoinHandle<()> {
+    let tell = |what| tracing::info!("fleet: whom the server lets in: {what}");
+    thread::spawn(move || keep_same_access(&home, &stop, &tell))
 }
 
 fn follower(home: Home, stop: Arc<AtomicBool>) -> JoinHandle<()> {

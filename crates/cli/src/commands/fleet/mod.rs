@@ -11,13 +11,16 @@
 #[cfg(feature = "fleet")]
 pub mod following;
 #[cfg(feature = "fleet")]
+pub mod servers;
+#[cfg(feature = "fleet")]
 pub mod status;
 #[cfg(feature = "fleet")]
 pub mod verbs;
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, path::PathBuf};
 
 use clap::Subcommand;
+use flagpost_model::MachineId;
 
 use crate::{context::Context, output::Answer};
 
@@ -25,17 +28,21 @@ use crate::{context::Context, output::Answer};
 #[derive(Debug, Subcommand)]
 pub enum FleetCommand {
     Up(FleetUpArgs),
+    Serve(FleetServeArgs),
     Share(FleetShareArgs),
     Invite(FleetInviteArgs),
     Join(FleetJoinArgs),
     Status(FleetStatusArgs),
     Leave(FleetLeaveArgs),
+    Rm(FleetRmArgs),
 }
 
 /// Found a fleet, with its server on this machine
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost fleet up\n\
-    It needs nats-server 2.12 or newer, which the daemon keeps running. Nothing is shared yet.")]
+    It needs nats-server 2.12 or newer, which the daemon keeps running. Nothing is shared yet.\n\
+    With --beside said twice there are three servers: the fleet goes on when one is lost. It writes what\n\
+    the other two are told with 'flagpost fleet serve'. They listen for each other 2000 ports further on.")]
 pub struct FleetUpArgs {
     /// Where the server listens [default: as before, else 127.0.0.1:4222]
     #[arg(long, value_name = "ADDR")]
@@ -43,6 +50,20 @@ pub struct FleetUpArgs {
     /// Listen beyond this machine without TLS: the network is private
     #[arg(long)]
     pub private_network: bool,
+    /// Where another of three servers will listen
+    #[arg(long, value_name = "ADDR")]
+    pub beside: Vec<SocketAddr>,
+}
+
+/// Keep one of a fleet's three servers on this machine
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example: ssh box flagpost fleet serve - < for-10.0.0.6-4222.json\n\
+    The file is one that 'flagpost fleet up --beside …' wrote on the first machine. It is a secret."
+)]
+pub struct FleetServeArgs {
+    /// What this server is told; - is stdin
+    pub file: PathBuf,
 }
 
 /// Share this repository with the fleet
@@ -86,6 +107,15 @@ pub struct FleetStatusArgs {}
 #[command(after_help = "Example: flagpost fleet leave\n\
     What is shared can still be read here, and is not changed any more.")]
 pub struct FleetLeaveArgs {}
+
+/// Shut a machine out of the fleet
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost fleet rm tmnrax2b\n\
+    Its key opens no server any more. What it has stays there, and what it did stays done.")]
+pub struct FleetRmArgs {
+    /// The machine, as 'flagpost fleet status' calls it
+    pub machine: MachineId,
+}
 
 /// Carries out the verb.
 #[cfg(feature = "fleet")]

@@ -1,47 +1,25 @@
-//! Founding, sharing, inviting, joining, leaving.
+//! Sharing, inviting, joining, leaving, shutting out.
 
-use std::{
-    io::Read,
-    net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener},
-    time::{Duration, Instant},
-};
+use std::{io::Read, time::Duration};
 
 use flagpost_core::{FailureKind, order};
 use flagpost_fleet::{
-    FleetError, FleetRecord, Hub, InvalidInvitation, Invitation, KeptServer, MachineAccess,
-    MachineRecord, MayDecide, Membership, MembershipError, Replicas, Seed, ServerError, ShareError,
-    Transport, WIRE, find_program, machine_of,
+    FleetError, InvalidHandout, InvalidInvitation, KeptServer, MachineAccess, MachineRecord,
+    MayDecide, Membership, MembershipError, Seed, ServerError, ShareError, WIRE, machine_of,
 };
 use flagpost_model::{MachineId, view};
 
 use super::{
-    FleetCommand, FleetInviteArgs, FleetJoinArgs, FleetLeaveArgs, FleetShareArgs, FleetUpArgs,
+    FleetCommand, FleetInviteArgs, FleetJoinArgs, FleetLeaveArgs, FleetRmArgs, FleetShareArgs,
+    servers::{self, FleetServing, FleetUp, TooFewServers, answers, start_daemon_anew},
     status::{self, FleetStatus},
 };
-use crate::{commands::daemon::started, context::Context, error::usage_with, output::Answer};
-
-/// Where a server listens that nobody told where.
-const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 4222);
-
-/// How long a server that was just started may take until it answers.
-const STARTS_WITHIN: Duration = Duration::from_secs(20);
+use crate::{context::Context, output::Answer};
 
 /// How long it may take until it lets in whom it was told of.
 const LETS_IN_WITHIN: Duration = Duration::from_secs(5);
 
 view! {
-    /// The fleet that was founded.
-    ///
-    /// After 'flagpost fleet up'.
-    pub struct FleetUp {
-        /// Where its server listens.
-        listen: SocketAddr,
-        /// What this machine is called.
-        machine: MachineId,
-        /// It was founded before.
-        already: bool,
-    }
-
     /// A repository that is shared now.
     ///
     /// After 'flagpost fleet share'.
@@ -76,6 +54,13 @@ view! {
         n: Option<u64>,
     }
 
+    /// The machine that was shut out.
+    ///
+    /// After 'flagpost fleet rm'.
+    pub struct FleetRemoved {
+        machine: MachineId,
+    }
+
     /// The fleet that was left.
     ///
     /// After 'flagpost fleet leave'.
@@ -90,6 +75,8 @@ flagpost_core::answers! {
     "fleet_invitation" => FleetInvitation,
     "fleet_joined" => FleetJoined,
     "fleet_left" => FleetLeft,
+    "fleet_removed" => FleetRemoved,
+    "fleet_serving" => FleetServing,
     "fleet_shared" => FleetShared,
     "fleet_up" => FleetUp,
 }
@@ -97,153 +84,18 @@ flagpost_core::answers! {
 /// Carries out the verb.
 pub fn run(context: &Context, verb: &FleetCommand) -> anyhow::Result<Answer> {
     match verb {
-        FleetCommand::Up(args) => up(context, args),
+        FleetCommand::Up(args) => servers::up(context, args),
+        FleetCommand::Serve(args) => servers::serve(context, args),
         FleetCommand::Share(FleetShareArgs {}) => share(context),
         FleetCommand::Invite(args) => invite(context, args),
         FleetCommand::Join(args) => join(context, args),
         FleetCommand::Status(_) => status::run(context),
         FleetCommand::Leave(FleetLeaveArgs {}) => leave(context),
+        FleetCommand::Rm(args) => rm(context, args),
     }
 }
 
-fn up(context: &Context, args: &FleetUpArgs) -> anyhow::Result<Answer> {
-    let listen = match (args.listen, KeptServer::open(&server_dir(context))?) {
-        (Some(listen), _) => listen,
-        (None, Some(server)) => server.access()?.listen,
-        (None, None) => DEFAULT_LISTEN,
-    };
-    if !listen.ip().is_loopback() && !args.private_network {
-        return Err(usage_with(
-            format!("at {listen} everything would go over the network in the clear"),
-            "leave it at 127.0.0.1 and reach it through 'ssh -L', or say --private-network where the network is one",
-        ));
-    }
-    let home = &context.home;
-    let member = Membership::read(home)?;
-    let (seed, admin, already) = match member {
-        Some(Membership {
-            invitation,
-            admin: Some(admin),
-            ..
-        }) => (invitation.seed().clone(), admin, true),
-        Some(member) => {
-            let server = member.invitation.to_string();
-            let machine = member.machine;
-            return Err(ShareError::Member { server, machine }.into());
-        }
-        None => (Seed::generate()?, Seed::generate()?, false),
-    };
-    find_program(None, context.settings.path.as_deref())?;
-    if !already {
-        must_be_free(listen)?;
-    }
-    let now = home.now();
-    let server = KeptServer::found(&server_dir(context), listen, &admin.public_key()?, now)?;
-    let key = seed.public_key()?;
-    let machine = machine_of(&key);
-    let may_decide = MayDecide::Yes;
-    server.let_in(
-        MachineAccess {
-            machine: machine.clone(),
-            key,
-            may_decide,
-        },
-        now,
-    )?;
-    let servers = vec![reached_at(listen).into()];
-    let invitation = Invitation::new(Transport::Plain, servers, seed)?;
-    let member = Membership::of(invitation, Some(admin.clone()))?;
-    member.write(home)?;
-    start_daemon_anew(context, "with the fleet's server")?;
-    found(&member, &admin)?;
-    join_as(context, &member)?;
-    let text = format!(
-        "the fleet's server listens at {}, and this machine is {machine}\n",
-        listen
-    );
-    let hint =
-        "'flagpost fleet share' shares a repository, 'flagpost fleet invite' lets a machine in";
-    Ok(Answer::of(&FleetUp::new(listen, machine.clone(), already))
-        .text(text)
-        .ids([machine])
-        .notes([hint.to_owned()]))
-}
-
-/// Starts the daemon; one that runs already knows nothing of the fleet.
-fn start_daemon_anew(context: &Context, why: &str) -> anyhow::Result<()> {
-    if flagpost_daemon::stop(&context.home)?.is_some() {
-        crate::output::say(&format!("the daemon is started anew, {why}"));
-    }
-    started(context, Vec::new())?;
-    Ok(())
-}
-
-/// Refuses an address that no server could listen at, before anything is founded.
-fn must_be_free(listen: SocketAddr) -> anyhow::Result<()> {
-    match TcpListener::bind(listen) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(usage_with(
-            format!("no server can listen at {listen}: {error}"),
-            "--listen names another address or port of this machine",
-        )),
-    }
-}
-
-/// Where the server's files are.
-pub fn server_dir(context: &Context) -> std::path::PathBuf {
-    flagpost_fleet::dir(&context.home).join("server")
-}
-
-/// How others on this machine reach what listens there.
-fn reached_at(listen: SocketAddr) -> SocketAddr {
-    let host = match listen.ip() {
-        ip if ip.is_unspecified() => DEFAULT_LISTEN.ip(),
-        ip => ip,
-    };
-    SocketAddr::new(host, listen.port())
-}
-
-/// A connection to the server, as soon as it answers and lets this key in.
-fn answers(to: &Invitation, within: Duration) -> anyhow::Result<(Hub, flagpost_fleet::Runtime)> {
-    let deadline = Instant::now() + within;
-    let runtime = flagpost_fleet::runtime(&to.to_string())?;
-    loop {
-        match Hub::connect(to, runtime.handle()) {
-            Ok(hub) => return Ok((hub, runtime)),
-            Err(FleetError::Unreachable { .. } | FleetError::NotAllowed { .. })
-                if Instant::now() < deadline =>
-            {
-                std::thread::sleep(Duration::from_millis(50));
-            }
-            Err(error) => return Err(error.into()),
-        }
-    }
-}
-
-/// Founds the fleet on the server, as soon as it answers.
-fn found(member: &Membership, admin: &Seed) -> anyhow::Result<()> {
-    let to = member.invitation.with_seed(admin.clone());
-    let (hub, _runtime) = answers(&to, STARTS_WITHIN)?;
-    let record = FleetRecord {
-        name: "fleet".to_owned(),
-        epoch: 1,
-        wire_min: WIRE,
-        replicas: Replicas::One,
-    };
-    match hub.found(&record) {
-        Ok(_) | Err(FleetError::Exists { .. }) => Ok(()),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// Says in the fleet's records that this machine belongs to it.
-fn join_as(context: &Context, member: &Membership) -> anyhow::Result<()> {
-    let nowhere = context.home.root();
-    flagpost_fleet::join(&context.home, &member.invitation, &record(context), nowhere)?;
-    Ok(())
-}
-
-fn record(context: &Context) -> MachineRecord {
+pub fn record(context: &Context) -> MachineRecord {
     let host = rustix::system::uname()
         .nodename()
         .to_string_lossy()
@@ -253,6 +105,7 @@ fn record(context: &Context) -> MachineRecord {
         flagpost: env!("CARGO_PKG_VERSION").to_owned(),
         wire: WIRE,
         joined: context.home.now(),
+        left: None,
     }
 }
 
@@ -269,16 +122,10 @@ fn share(context: &Context) -> anyhow::Result<Answer> {
 }
 
 fn invite(context: &Context, args: &FleetInviteArgs) -> anyhow::Result<Answer> {
-    let Some(server) = KeptServer::open(&server_dir(context))? else {
-        return Err(usage_with(
-            "this machine keeps no server of a fleet, and only its machine lets others in",
-            "'flagpost fleet up' founds a fleet; 'flagpost fleet status' tells where another one's server is",
-        ));
-    };
     let member = Membership::read(&context.home)?.ok_or(ShareError::NoFleet)?;
+    let server = KeptServer::of_home(&context.home)?.filter(|_| member.admin.is_some());
+    let server = server.ok_or(ShareError::NotFounder)?;
     let seed = Seed::generate()?;
-    let key = seed.public_key()?;
-    let machine = machine_of(&key);
     let invitation = match &args.address {
         None => member.invitation.with_seed(seed),
         Some(address) => format!("nats://{address}#{}", seed.reveal()).parse()?,
@@ -287,11 +134,8 @@ fn invite(context: &Context, args: &FleetInviteArgs) -> anyhow::Result<Answer> {
         true => MayDecide::Yes,
         false => MayDecide::No,
     };
-    let access = MachineAccess {
-        machine: machine.clone(),
-        key,
-        may_decide,
-    };
+    let access = MachineAccess::of(invitation.seed(), may_decide)?;
+    let machine = access.machine.clone();
     server.let_in(access, context.home.now())?;
     let own = member.invitation.with_seed(invitation.seed().clone());
     let is_in = answers(&own, LETS_IN_WITHIN).is_ok();
@@ -346,6 +190,15 @@ fn join(context: &Context, args: &FleetJoinArgs) -> anyhow::Result<Answer> {
     )
 }
 
+fn rm(context: &Context, args: &FleetRmArgs) -> anyhow::Result<Answer> {
+    let machine = args.machine.clone();
+    flagpost_fleet::shut_out(&context.home, &machine)?;
+    let text = format!("{machine} is shut out of the fleet\n");
+    Ok(Answer::of(&FleetRemoved::new(machine.clone()))
+        .text(text)
+        .ids([machine]))
+}
+
 fn leave(context: &Context) -> anyhow::Result<Answer> {
     let member = flagpost_fleet::leave(&context.home)?;
     let server = member.map(|it| it.invitation.to_string());
@@ -373,6 +226,13 @@ pub fn judge(cause: &(dyn std::error::Error + 'static)) -> Option<(FailureKind, 
         let next = "'flagpost fleet invite' on the server's machine prints one";
         return Some((FailureKind::Invalid, Some(next.to_owned())));
     }
+    if cause.is::<InvalidHandout>() {
+        let next = "'flagpost fleet up' on the first machine says where it wrote it";
+        return Some((FailureKind::Invalid, Some(next.to_owned())));
+    }
+    if let Some(error) = cause.downcast_ref::<TooFewServers>() {
+        return Some(error.judge());
+    }
     if cause.is::<MembershipError>() {
         return Some((FailureKind::Invalid, None));
     }
@@ -389,10 +249,13 @@ pub fn judge(cause: &(dyn std::error::Error + 'static)) -> Option<(FailureKind, 
             "run it there; 'flagpost fleet status' tells where the server is",
         ),
         ShareError::NoCommit => (FailureKind::Conflict, "commit something first"),
-        ShareError::Founder => (
+        ShareError::KeepsServer => (
             FailureKind::Conflict,
-            "'flagpost down' ends the server; the others go on once it is up again",
+            "'flagpost down' ends the server until it is up again",
         ),
+        ShareError::NoMachine { .. } => {
+            (FailureKind::NotFound, "'flagpost fleet status' names them")
+        }
         ShareError::Shared { .. } => (
             FailureKind::Conflict,
             "'flagpost fleet status' shows what is shared",
@@ -410,7 +273,10 @@ pub fn judge(cause: &(dyn std::error::Error + 'static)) -> Option<(FailureKind, 
             "an invitation is for one machine; 'flagpost fleet leave' leaves, and then another one can be taken",
         ),
         // Their own kinds are found further down the chain.
-        ShareError::Membership(_) | ShareError::Fleet(_) | ShareError::Core(_) => return None,
+        ShareError::Membership(_)
+        | ShareError::Fleet(_)
+        | ShareError::Server(_)
+        | ShareError::Core(_) => return None,
     };
     Some((kind, Some(next.to_owned())))
 }
