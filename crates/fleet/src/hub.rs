@@ -19,6 +19,7 @@ use async_nats::{
     Client, ConnectErrorKind, ConnectOptions, Event, HeaderMap, Message, ReconnectToServer,
     RequestErrorKind, ServerError, client::Request, connection::State,
 };
+use futures_util::StreamExt as _;
 use serde_json::{Value, json};
 use tokio::{
     runtime::Handle,
@@ -37,6 +38,9 @@ const OLDEST: (u64, u64) = (2, 12);
 
 /// The server's number for: of several servers, so few run that none leads.
 pub(crate) const TOO_FEW: u64 = 10008;
+
+/// After the first of several servers has answered, the others have so long.
+const STRAGGLERS: Duration = Duration::from_millis(500);
 
 /// How long anything may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +69,8 @@ pub struct Hub {
     client: Client,
     runtime: Handle,
     server: String,
+    /// How many there are.
+    servers: usize,
     deadlines: Deadlines,
     signs: Arc<Signs>,
 }
@@ -119,6 +125,7 @@ impl Hub {
             client,
             runtime: runtime.clone(),
             server: to.to_string(),
+            servers: to.servers().count(),
             deadlines,
             signs,
         };
@@ -140,14 +147,43 @@ impl Hub {
         self.client.server_info().version
     }
 
-    /// Whether the server syncs each message before it acknowledges it, by its own word. One that does
-    /// not loses at a power cut what it acknowledged.
+    /// Whether each server that runs syncs each message before it acknowledges it, by its own word. One that
+    /// does not loses at a power cut what it acknowledged.
     pub fn syncs_always(&self) -> Result<bool, FleetError> {
-        let what = "ask how it stores";
-        let asked = json!({ "config": true });
-        let answer = self.block_on(self.inquire_json(what, STORAGE, &asked))?;
-        let said = answer.and_then(|it| it["data"]["config"]["sync_always"].as_bool());
-        Ok(said.unwrap_or_default())
+        let answers = self.block_on(self.ask_all(STORAGE, &json!({ "config": true })))?;
+        let syncs = |it: &Value| it["data"]["config"]["sync_always"] == true;
+        Ok(answers.iter().all(syncs))
+    }
+
+    /// What each of the servers answers that runs; one at least.
+    async fn ask_all(&self, subject: &str, asked: &Value) -> Result<Vec<Value>, FleetError> {
+        let unreachable = |error: &dyn fmt::Display| FleetError::Unreachable {
+            server: self.server.clone(),
+            reason: error.to_string(),
+        };
+        let inbox = self.client.new_inbox();
+        let subscribed = self.client.subscribe(inbox.clone()).await;
+        let mut told = subscribed.map_err(|error| unreachable(&error))?;
+        let body = asked.to_string().into();
+        let sent = self
+            .client
+            .publish_with_reply(subject.to_owned(), inbox, body);
+        sent.await.map_err(|error| unreachable(&error))?;
+        let (mut answers, mut patience) = (Vec::new(), self.deadlines.answer);
+        while answers.len() < self.servers {
+            match timeout(patience, told.next()).await {
+                Ok(Some(answer)) => answers.push(
+                    serde_json::from_slice(&answer.payload)
+                        .map_err(|error| FleetError::malformed("the answer of a server", error))?,
+                ),
+                Ok(None) | Err(_) => break,
+            }
+            patience = STRAGGLERS;
+        }
+        match answers.is_empty() {
+            true => Err(self.unanswered("ask how it stores", NoAnswer::Silence)),
+            false => Ok(answers),
+        }
     }
 
     /// Whether there is a connection now, as far as is known.
