@@ -42,13 +42,13 @@ pub trait Order: fmt::Debug + Send + Sync {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OrderRefusal {
     /// Another change has this place, or this machine has not carried out the last one. Nothing happened.
-    #[error("another machine was first in repository {repo}")]
+    #[error("another machine was first")]
     Overtaken {
         /// Which repository.
         repo: RepoId,
     },
     /// Nobody could be asked. Nothing happened.
-    #[error("repository {repo} is shared, and its fleet cannot be reached: {reason}")]
+    #[error("this repository is shared, and cannot be changed now: {reason}")]
     Unreachable {
         /// Which repository.
         repo: RepoId,
@@ -56,13 +56,13 @@ pub enum OrderRefusal {
         reason: String,
     },
     /// It was asked for and not answered.
-    #[error("nobody knows yet whether this change of repository {repo} has happened")]
+    #[error("nobody knows yet whether this change has happened")]
     Unsettled {
         /// Which repository.
         repo: RepoId,
     },
     /// This machine may not make such a change. Nothing happened.
-    #[error("this machine may not do that in repository {repo}: {reason}")]
+    #[error("this machine may not do that: {reason}")]
     NotAllowed {
         /// Which repository.
         repo: RepoId,
@@ -70,7 +70,7 @@ pub enum OrderRefusal {
         reason: String,
     },
     /// It is more than a message may hold. Nothing happened.
-    #[error("a change of {bytes} bytes is more than the fleet takes at once for repository {repo}")]
+    #[error("a change of {bytes} bytes is more than the fleet takes at once")]
     TooLarge {
         /// Which repository.
         repo: RepoId,
@@ -78,7 +78,7 @@ pub enum OrderRefusal {
         bytes: usize,
     },
     /// What the order has does not fit what is here; until somebody looked, nothing is changed.
-    #[error("repository {repo} is not changed any more: {reason}")]
+    #[error("this shared repository is not changed any more: {reason}")]
     Frozen {
         /// Which repository.
         repo: RepoId,

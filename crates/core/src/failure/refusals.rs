@@ -28,7 +28,9 @@ pub(super) fn order(refusal: &OrderRefusal) -> (FailureKind, Option<String>) {
         ),
         OrderRefusal::NotAllowed { .. } => (
             FailureKind::Conflict,
-            hint("do it on a machine where people decide"),
+            hint(
+                "'flagpost fleet invite' on the first machine lets a machine in, and with --gate lets people decide there",
+            ),
         ),
         OrderRefusal::TooLarge { .. } => {
             (FailureKind::Invalid, hint("do it in several smaller steps"))
