@@ -156,12 +156,17 @@ impl Link {
     }
 
     pub(crate) fn of(member: &Membership) -> Result<Self, FleetError> {
-        let runtime = runtime(&member.invitation.to_string())?;
         let deadlines = Deadlines {
             connect: CONNECT,
             settle: SETTLE,
             ..Deadlines::default()
         };
+        Self::within(member, deadlines)
+    }
+
+    /// The same with other deadlines.
+    pub(crate) fn within(member: &Membership, deadlines: Deadlines) -> Result<Self, FleetError> {
+        let runtime = runtime(&member.invitation.to_string())?;
         let hub = Hub::connect_within(&member.invitation, runtime.handle(), deadlines)?;
         Ok(Self {
             machine: member.machine.clone(),

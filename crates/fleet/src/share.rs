@@ -4,7 +4,7 @@
 //! is there; another machine takes that over in a clone, which it knows by its first commit. What was cut
 //! short is begun again: only a whole base counts, and the last one.
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 use flagpost_core::{
     Home, Repository,
@@ -19,13 +19,20 @@ use crate::{
     append::Change,
     error::FleetError,
     fleet_record::{Fleet, FleetRecord, MachineRecord, RepoRecord},
-    hub::Hub,
+    hub::{Deadlines, Hub},
     membership::{Membership, MembershipError},
     order::{Link, runtime},
     server::KeptServer,
     server_error::ServerError,
     stored::{ChangeHeaders, Lane, Numbers},
     stream::RepoStream,
+};
+
+/// What happens once may take its time: three servers may still be choosing which of them leads.
+const PATIENT: Deadlines = Deadlines {
+    connect: Duration::from_secs(5),
+    answer: Duration::from_secs(12),
+    settle: Duration::from_secs(15),
 };
 
 /// Why a repository or a machine did not come into the fleet.
@@ -117,7 +124,8 @@ pub fn share(
     }
     let root_commit = root_commit(&repository.top)?.ok_or(ShareError::NoCommit)?;
     let runtime = runtime(&member.invitation.to_string())?;
-    let hub = Hub::connect(&member.invitation.with_seed(admin), runtime.handle())?;
+    let to = member.invitation.with_seed(admin);
+    let hub = Hub::connect_within(&to, runtime.handle(), PATIENT)?;
     let fleet = hub.fleet()?;
     let stream = RepoStream::create(&hub, repo, fleet.record()?.replicas)?;
     let record = RepoRecord {
@@ -186,7 +194,7 @@ pub fn join(
     }
     let admin = known.and_then(|it| it.admin);
     let member = Membership::of(invitation.clone(), admin)?;
-    let link = Link::of(&member)?;
+    let link = Link::within(&member, PATIENT)?;
     let fleet = link.hub.fleet()?;
     let record = fleet.record()?;
     fleet.put_machine(&member.machine, machine)?;
@@ -283,7 +291,7 @@ fn base(link: &Link, repo: &RepoId) -> Result<Vec<BasePart>, ShareError> {
     let mut reader = stream.read_from(1)?;
     let (mut whole, mut begun) = (None, Vec::new());
     while reader.next_seq() <= last {
-        let Some(stored) = reader.next(std::time::Duration::from_secs(5))? else {
+        let Some(stored) = reader.next(Duration::from_secs(5))? else {
             break;
         };
         // What follows the beginning is no part of it.

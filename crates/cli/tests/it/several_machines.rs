@@ -128,7 +128,7 @@ fn three_machines_share_one_list_and_one_gate() {
         assert_eq!(joined.code, 0, "{}", joined.stderr);
         machine
     });
-    assert_eq!(plain.flagpost(["fleet", "invite"]).code, 2);
+    assert_eq!(plain.flagpost(["fleet", "invite"]).code, 4);
     assert_eq!(plain.flagpost(["fleet", "share"]).code, 4);
 
     // A task of one machine is done on another, and known on the third.
@@ -196,6 +196,7 @@ fn three_machines_share_one_list_and_one_gate() {
     until("the server has ended", || {
         plain.flagpost(["add", "Alone"]).code == 5
     });
+    assert_eq!(plain.flagpost(["fleet", "join"]).code, 5);
     assert!(plain.ok(["list", "--all"]).contains("Write the parser"));
     assert_eq!(
         json(&plain, &["fleet", "status"])["server"]["version"],

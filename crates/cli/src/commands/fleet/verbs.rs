@@ -2,7 +2,7 @@
 
 use std::{io::Read, time::Duration};
 
-use flagpost_core::{FailureKind, order};
+use flagpost_core::{FailureKind, failure, order};
 use flagpost_fleet::{
     FleetError, InvalidHandout, InvalidInvitation, KeptServer, MachineAccess, MachineRecord,
     MayDecide, Membership, MembershipError, Seed, ServerError, ShareError, WIRE, machine_of,
@@ -237,7 +237,7 @@ pub fn judge(cause: &(dyn std::error::Error + 'static)) -> Option<(FailureKind, 
         return Some((FailureKind::Invalid, None));
     }
     if let Some(error) = cause.downcast_ref::<ServerError>() {
-        return Some((FailureKind::Failed, Some(error.hint().to_owned())));
+        return Some(judge_kept(error));
     }
     let (kind, next) = match cause.downcast_ref::<ShareError>()? {
         ShareError::NoFleet => (
@@ -272,13 +272,16 @@ pub fn judge(cause: &(dyn std::error::Error + 'static)) -> Option<(FailureKind, 
             FailureKind::Conflict,
             "an invitation is for one machine; 'flagpost fleet leave' leaves, and then another one can be taken",
         ),
-        // Their own kinds are found further down the chain.
-        ShareError::Membership(_)
-        | ShareError::Fleet(_)
-        | ShareError::Server(_)
-        | ShareError::Core(_) => return None,
+        ShareError::Membership(_) => return Some((FailureKind::Invalid, None)),
+        ShareError::Fleet(error) => return Some(judge_server(error)),
+        ShareError::Server(error) => return Some(judge_kept(error)),
+        ShareError::Core(error) => return Some(failure::judge(error)),
     };
     Some((kind, Some(next.to_owned())))
+}
+
+fn judge_kept(error: &ServerError) -> (FailureKind, Option<String>) {
+    (FailureKind::Failed, Some(error.hint().to_owned()))
 }
 
 fn judge_server(error: &FleetError) -> (FailureKind, Option<String>) {
