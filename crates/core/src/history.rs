@@ -126,16 +126,18 @@ impl<'h> History<'h> {
         self.home.in_order(record)
     }
 
-    /// Records what other hands made of these files.
+    /// Records what other hands made of these files; the number of the first line.
     pub(crate) fn record_found(
         &self,
         actor: &WorkerId,
         at: Timestamp,
         (entries, paths): (Vec<Entry>, &[PathBuf]),
-    ) -> Result<()> {
+    ) -> Result<u64> {
         let appeared = |entry: &Entry| change::is_applied(self.home, None, entry);
-        self.writer(at, &appeared)?
-            .record_found(actor, entries, paths)
+        let mut writer = self.writer(at, &appeared)?;
+        let first = writer.next();
+        writer.record_found(actor, entries, paths)?;
+        Ok(first)
     }
 
     /// Takes back at once those lines of the last change that it did not bring about.

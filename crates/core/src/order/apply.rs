@@ -133,10 +133,19 @@ impl SharedChange {
             let todo = fate.todo(there.as_deref());
             // Signs of life are each machine's own.
             let is_worker = matches!(file.dir, SharedDir::Worker(_));
-            if let (Todo::Kept, Some(bytes)) = (todo, &there)
+            let why = match (todo, &file.dir, fate) {
+                (Todo::Kept, _, _) => {
+                    Some("it was changed by hand while another machine changed it")
+                }
+                // Nobody can say any more what was proposed here before.
+                (Todo::Done, SharedDir::Mail(..), FileFate::Found { .. }) => {
+                    Some("a hand changed it on another machine")
+                }
+                (Todo::Done | Todo::Nothing, _, _) => None,
+            };
+            if let (Some(why), Some(bytes)) = (why, &there)
                 && !is_worker
             {
-                let why = "it was changed by hand while another machine changed it";
                 fsx::store(fs, &path, bytes, why)?;
             }
             if todo == Todo::Nothing {

@@ -150,11 +150,13 @@ impl SharedChange {
         Ok(change)
     }
 
-    /// Adds what another hand made of files, as they are now.
+    /// Adds what another hand made of files, as they are now. What it decided on a brief it decided for
+    /// nobody: that stays where it is, and counts on no other machine.
     pub(crate) fn find(&mut self, home: &Home, paths: &[PathBuf]) -> Result<()> {
         let lists = lists_of(home, &self.lines)?;
         for path in paths {
-            let Some(file) = SharedFile::at((home, &self.repo), &lists, path) else {
+            let file = SharedFile::at((home, &self.repo), &lists, path);
+            let Some(file) = file.filter(|it| !it.decides()) else {
                 continue;
             };
             let fate = match fsx::read(home.fs(), path)? {

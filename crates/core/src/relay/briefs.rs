@@ -567,7 +567,7 @@ pub(super) fn read(
     };
     let standing = match standing {
         DecisionState::Flagged(decision)
-            if is_late && !is_read || !policy::accepts_foreign_flags(mail.home, &mail.repo) =>
+            if is_late && !is_read || !policy::accepts_flags_of(mail, slot)? =>
         {
             DecisionState::Foreign(decision)
         }

@@ -5,7 +5,7 @@
 //! decision on record says. What was put in the place of something of ours is copied aside before it
 //! goes.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flagpost_disk::{
     dialects::relay::{self as layout, EnvelopePart},
@@ -25,8 +25,9 @@ use super::{
     record::Certainty,
 };
 use crate::{
-    error::Result,
+    error::{Error, Result},
     history::{Entry, Kind},
+    order::OrderRefusal,
 };
 
 impl Locked<'_> {
@@ -57,8 +58,14 @@ impl Locked<'_> {
         }
         let is_other = match (&letter.standing, letter.held) {
             (DecisionState::Flagged(decision), None) => {
-                self.accept(actor, &letter, *decision)?;
-                true
+                match self.accept(actor, &letter, *decision) {
+                    // The policy of a machine without the gate lets nothing through.
+                    Err(Error::Order(OrderRefusal::NotAllowed { .. })) => {
+                        self.unmask(actor, &letter, *decision)?;
+                        false
+                    }
+                    accepted => accepted.map(|()| true)?,
+                }
             }
             (DecisionState::Foreign(decision) | DecisionState::Flagged(decision), _) => {
                 self.unmask(actor, &letter, *decision)?;
@@ -87,11 +94,8 @@ impl Locked<'_> {
         let actor = actor.unwrap_or_else(|_| WorkerId::operator());
         let entry = proposed_entry(mail, &letter.brief, &letter.prints);
         let entry = entry.detail("observed", true);
-        let told = Transition {
-            entries: vec![entry],
-            ..Transition::default()
-        };
-        let line = self.carry_out(&actor, told)?;
+        let found = self.words_at(seq);
+        let line = self.record_found(&actor, (vec![entry], &found))?;
         if let Ok(sidecar) = mail.sidecar(seq)? {
             self.keep_words(seq, line, (sidecar, &letter.body));
         }
@@ -124,6 +128,8 @@ impl Locked<'_> {
                 ..verdict
             };
             self.decide_in(&mut made.batch, letter, &verdict)?;
+            // It is there, and on no other machine yet.
+            made.batch.flag(self.path(&layout::flag(seq, decision)));
             let entry = self.verdict_entry(seq, &verdict).detail("observed", true);
             made.entries.push(entry);
             Ok(made)
@@ -202,11 +208,11 @@ impl Locked<'_> {
             .outside(letter)
             .detail("files", was_outside.join(", "))
             .detail("decision", verdict.decision.as_str());
-        let entries = match was_outside.is_empty() {
-            true => Vec::new(),
-            false => vec![entry],
-        };
-        self.commit(actor, entries, batch)?;
+        if !was_outside.is_empty() {
+            self.record(actor, vec![entry])?;
+        }
+        // The line tells what was decided. Each machine has its own files say so, and asks nobody.
+        self.commit(actor, Vec::new(), batch)?;
         Ok(true)
     }
 
@@ -248,8 +254,26 @@ impl Locked<'_> {
         if letter.held == Some(WithheldReason::Decided) {
             entries.push(mail.entry(Kind::BriefWithheld, Some(seq)));
         }
+        if letter.told.changes.contains(&letter.prints.envelope) {
+            // Another machine told of it.
+            entries.clear();
+        }
+        // Once it is decided on, only what was counts, and other machines have that.
+        let found = match letter.standing {
+            DecisionState::Decided(_) => Vec::new(),
+            DecisionState::Pending | DecisionState::Flagged(_) | DecisionState::Foreign(_) => {
+                self.words_at(seq)
+            }
+        };
         let reason = format!("it was changed after it was {since}");
-        self.quarantine(actor, &self.path(&file), entries, &reason)
+        self.quarantine(actor, &self.path(&file), (entries, &found), &reason)
+    }
+
+    /// Where the words of a brief are.
+    pub(super) fn words_at(&self, seq: Seq) -> Vec<PathBuf> {
+        [layout::sidecar(seq), layout::body(seq)]
+            .map(|name| self.path(&name))
+            .into()
     }
 
     fn outside(&self, letter: &BriefView) -> Entry {

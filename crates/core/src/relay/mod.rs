@@ -393,13 +393,19 @@ impl Locked<'_> {
         self.mail.history().record(actor, self.at, entries)
     }
 
-    /// Keeps a copy of what cannot be understood, and says so once. Of what is no file that could
-    /// be copied there is none: it stays where it is, and holds up nothing beside it.
+    /// Records what other hands made of these files; the number of the first line.
+    fn record_found(&self, actor: &WorkerId, found: (Vec<Entry>, &[PathBuf])) -> Result<u64> {
+        self.mail.history().record_found(actor, self.at, found)
+    }
+
+    /// Keeps a copy of what cannot be understood, and says so once, with what other hands made of these
+    /// files. Of what is no file that could be copied there is none: it stays where it is, and holds up
+    /// nothing beside it.
     fn quarantine(
         &self,
         actor: &WorkerId,
         path: &Path,
-        entries: Vec<Entry>,
+        (entries, found): (Vec<Entry>, &[PathBuf]),
         reason: &str,
     ) -> Result<()> {
         let fs = self.mail.home.fs();
@@ -409,7 +415,8 @@ impl Locked<'_> {
         if let Some(case) = fsx::quarantine(fs, path, &content, reason)? {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             let told = |entry: Entry| entry.detail("file", &*name).detail("reason", reason);
-            self.record(actor, entries.into_iter().map(told).collect())?;
+            let entries = entries.into_iter().map(told).collect();
+            self.record_found(actor, (entries, found))?;
             case.store(fs)?;
         }
         Ok(())

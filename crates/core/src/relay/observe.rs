@@ -9,6 +9,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     ops::ControlFlow,
+    path::PathBuf,
 };
 
 use flagpost_disk::{
@@ -17,6 +18,7 @@ use flagpost_disk::{
 };
 use flagpost_model::{
     Seq, WorkerId,
+    decision::Decision,
     envelope::{Direction, summary_of},
 };
 
@@ -30,8 +32,9 @@ use super::{
     reports,
 };
 use crate::{
-    error::Result,
+    error::{Error, Result},
     history::{Entry, History, Kind, Line, NewLines, Tail},
+    order::OrderRefusal,
 };
 
 /// What is known of the mail of a fleet.
@@ -99,19 +102,29 @@ impl MailWatch {
     }
 
     /// Records what came by other hands since, and finishes what they left half done. Answers with how
-    /// much was recorded.
+    /// much was recorded. What could not be is for the next look.
     pub fn look(&mut self, fleet: &Fleet<'_>, actor: &WorkerId) -> Result<usize> {
+        let home = fleet.home;
         let mut strange = Vec::new();
         let mut stamps = BTreeMap::new();
-        let mut recorded = 0;
+        let (mut recorded, mut too_large) = (0, None);
+        // It stands in the way of nothing else.
+        let mut unless_too_large = |looked: Result<usize>| match looked {
+            Err(error @ Error::Order(OrderRefusal::TooLarge { .. })) => {
+                too_large = Some(error);
+                Ok(None)
+            }
+            looked => looked.map(Some),
+        };
         for mail in fleet.mails()? {
             for direction in Direction::ALL {
                 let slots = mail.slots(*direction)?;
                 if slots.values().any(is_unfinished) {
-                    mail.lock(*direction)?.repair(actor)?;
+                    home.in_order(|| mail.lock(*direction)?.repair(actor))?;
                 }
                 if *direction == Direction::Inbox {
-                    recorded += self.look_for_rewritten(&mail, &slots, (actor, &mut stamps))?;
+                    let looked = self.look_for_rewritten(&mail, &slots, (actor, &mut stamps));
+                    recorded += unless_too_large(looked)?.unwrap_or_default();
                 }
                 let place = (mail.worker.clone(), *direction);
                 let known = self.known.entry(place).or_default();
@@ -125,17 +138,22 @@ impl MailWatch {
             }
         }
         self.stamps = Some(stamps);
-        if strange.is_empty() {
-            return Ok(recorded);
+        let history = History::of(home, &fleet.repo);
+        for (mail, direction, mut new) in strange {
+            let side = (mail.worker.clone(), direction);
+            let observed = home.in_order(|| {
+                // Another machine may have told of it meanwhile.
+                self.read_on(&history)?;
+                let known = self.known.entry(side.clone()).or_default();
+                new.retain(|sign| !known.contains(sign));
+                mail.lock(direction)?.observe(&new)
+            });
+            if let Some(count) = unless_too_large(observed)? {
+                recorded += count;
+                self.known.entry(side).or_default().extend(new);
+            }
         }
-        self.read_on(&History::of(fleet.home, &fleet.repo))?;
-        for (mail, direction, new) in strange {
-            let known = self.known.entry((mail.worker.clone(), direction));
-            let known = known.or_default();
-            let new: Vec<_> = new.into_iter().filter(|sign| known.insert(*sign)).collect();
-            recorded += mail.lock(direction)?.observe(&new)?;
-        }
-        Ok(recorded)
+        too_large.map_or(Ok(recorded), Err)
     }
 
     /// Puts on record what was rewritten since the last look of what may still be decided on or
@@ -156,7 +174,6 @@ impl MailWatch {
                 fsx::stat(fs, &dir.join(layout::body(*seq)))?,
             ];
             let then = self.stamps.as_ref().map(|it| it.get(&key));
-            stamps.insert(key, now);
             let may_be_other = match then {
                 None => false,
                 Some(Some(then)) => *then != now,
@@ -166,17 +183,20 @@ impl MailWatch {
                 }
             };
             if !may_be_other {
+                stamps.insert(key, now);
                 continue;
             }
-            let locked = mail.lock(Direction::Inbox)?;
-            // It may have been decided on meanwhile.
-            let slots = mail.slots(Direction::Inbox)?;
-            let slot = slots.get(seq).filter(open);
-            if let Some(slot) = slot
-                && let Ok(letter) = locked.examined(actor, *seq, slot)?
-            {
-                recorded += usize::from(letter.held.is_some());
-            }
+            recorded += mail.home.in_order(|| {
+                let locked = mail.lock(Direction::Inbox)?;
+                // It may have been decided on meanwhile.
+                let slots = mail.slots(Direction::Inbox)?;
+                let Some(slot) = slots.get(seq).filter(open) else {
+                    return Ok(0);
+                };
+                let letter = locked.examined(actor, *seq, slot)?;
+                Ok(usize::from(letter.is_ok_and(|it| it.held.is_some())))
+            })?;
+            stamps.insert(key, now);
         }
         Ok(recorded)
     }
@@ -261,16 +281,30 @@ impl Locked<'_> {
     fn observe(&self, signs: &[(Seq, Sign)]) -> Result<usize> {
         let mut entries = Vec::new();
         for sign in signs {
-            entries.extend(self.entry_of(*sign)?);
+            let entry = self.entry_of(*sign)?;
+            entries.extend(entry.map(|(actor, entry)| (actor, entry, self.files_of(*sign))));
         }
-        // Each line has one actor, and those of one actor are written together.
-        for of_one in entries.chunk_by(|(one, _), (other, _)| one == other) {
-            let (actor, _) = &of_one[0];
-            let lines = of_one.iter().map(|(_, entry)| entry.clone()).collect();
-            let history = self.mail.history();
-            history.record(actor, self.at, lines)?;
+        // Each line has one actor, and those of one actor are written together; where their files go along,
+        // each by itself.
+        let is_shared = self.mail.history().is_shared()?;
+        for of_one in entries.chunk_by(|one, other| one.0 == other.0 && !is_shared) {
+            let (actor, ..) = &of_one[0];
+            let lines = of_one.iter().map(|(_, entry, _)| entry.clone()).collect();
+            let found: Vec<PathBuf> = of_one.iter().flat_map(|it| it.2.clone()).collect();
+            self.record_found(actor, (lines, &found))?;
         }
         Ok(entries.len())
+    }
+
+    /// The files that a sign is.
+    fn files_of(&self, (seq, sign): (Seq, Sign)) -> Vec<PathBuf> {
+        let name = match (self.direction, sign) {
+            (Direction::Inbox, Sign::Message) => return self.words_at(seq),
+            (Direction::Outbox, Sign::Message) => layout::report(seq),
+            (_, Sign::Read) => layout::read_flag(seq),
+            (_, Sign::Confirmed) => layout::flag(seq, Decision::Ratified),
+        };
+        vec![self.path(&name)]
     }
 
     /// What is to be recorded of something that a foreign writer did, and who did it; none where it

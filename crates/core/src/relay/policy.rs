@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use flagpost_disk::{self as disk, fsx};
+use flagpost_disk::{self as disk, dialects::relay::EnvelopePart, fsx};
 use flagpost_model::{
     RepoId,
     envelope::Hash,
@@ -14,6 +14,7 @@ use flagpost_model::{
 };
 use toml_edit::{DocumentMut, Item, Table};
 
+use super::{Mail, envelope_files::EnvelopeFiles};
 use crate::{error::Result, home::Home};
 
 /// Its name.
@@ -61,6 +62,13 @@ pub(crate) fn within(home: &Home, dir: &Path) -> Result<Option<Policy>> {
 /// asked.
 pub(super) fn accepts_foreign_flags(home: &Home, repo: &RepoId) -> bool {
     of(home, repo).is_ok_and(|policy| policy.foreign_flags == ForeignFlags::Accept)
+}
+
+/// The same of a brief's flags. Of one in a shared repository that is on record as an unknown hand's a person
+/// is asked: it may be the hand of a machine that decides nothing.
+pub(super) fn accepts_flags_of(mail: &Mail<'_>, slot: &EnvelopeFiles) -> Result<bool> {
+    let accepts = accepts_foreign_flags(mail.home, &mail.repo);
+    Ok(accepts && !(slot.has(EnvelopePart::Foreign) && mail.history().is_shared()?))
 }
 
 fn read(path: PathBuf, bytes: &[u8]) -> Result<Policy> {

@@ -71,6 +71,8 @@ pub(super) struct BriefRecord {
     pub(super) is_taken: bool,
     /// Whoever wrote it took it back.
     pub(super) is_withdrawn: bool,
+    /// What unknown hands made of it, by the hash of all of it.
+    pub(super) changes: Vec<Hash>,
     /// There is nothing more to know of it.
     pub(super) is_all: bool,
 }
@@ -102,6 +104,7 @@ struct Lines {
     read: Vec<u64>,
     taken: Vec<u64>,
     withdrawn: Vec<u64>,
+    changed: Vec<(u64, Hash)>,
 }
 
 impl Lines {
@@ -117,6 +120,7 @@ impl Lines {
             is_read: last.is_some_and(|last| self.read.iter().any(|line| *line > last)),
             is_taken: !self.taken.is_empty(),
             is_withdrawn: !self.withdrawn.is_empty(),
+            changes: self.changed.iter().map(|(_, it)| it.clone()).collect(),
             is_all: begins.is_some_and(|line| lowest.is_some_and(|lowest| lowest <= line)),
         }
     }
@@ -129,6 +133,7 @@ impl Lines {
     fn forget(&mut self, line: u64) {
         self.proposed.retain(|it| it.line != line);
         self.decided.retain(|(it, _)| *it != line);
+        self.changed.retain(|(it, _)| *it != line);
         for lines in [&mut self.read, &mut self.taken, &mut self.withdrawn] {
             lines.retain(|it| *it != line);
         }
@@ -153,6 +158,7 @@ struct Detail {
     direction: Option<String>,
     acked_at: Option<Value>,
     n: Option<u64>,
+    since: Option<String>,
     #[serde(default)]
     observed: bool,
 }
@@ -435,6 +441,10 @@ impl BriefFacts {
             }
             (Kind::BriefRead, _) => lines.read.push(line),
             (Kind::MessageWithdrawn, _) => lines.withdrawn.push(line),
+            // Other such lines tell of marks.
+            (Kind::ChangedOutside, Some(_)) if detail.since.is_some() => {
+                lines.changed.extend(detail.envelope.map(|it| (line, it)));
+            }
             _ => {}
         }
     }
@@ -449,9 +459,10 @@ impl BriefFacts {
 
 /// Whether a line may be one that is asked for; so much can be seen at its beginning.
 fn is_about_mail(line: &[u8]) -> bool {
-    const KINDS: [&[u8]; 6] = [
+    const KINDS: [&[u8]; 7] = [
         b"\"kind\":\"relay.brief_proposed\"",
         b"\"kind\":\"relay.decided\"",
+        b"\"kind\":\"relay.changed_outside\"",
         b"\"kind\":\"worker.read\"",
         b"\"kind\":\"message.withdrawn\"",
         b"\"kind\":\"message.imported\"",

@@ -80,7 +80,7 @@ impl Locked<'_> {
         {
             let entry = self.mail.entry(Kind::EnvelopeQuarantined, None);
             let path = self.path(&unread.name);
-            self.quarantine(actor, &path, vec![entry], &unread.reason)?;
+            self.quarantine(actor, &path, (vec![entry], &[]), &unread.reason)?;
         }
         Ok(())
     }
@@ -94,8 +94,7 @@ impl Locked<'_> {
         let told = self.mail.told(seq, || Ok(None), Certainty::Known)?;
         // Its worker said that it has it, and its mark never came or was taken away.
         let is_settled = is_settled && (!told.is_read || slot.has(EnvelopePart::Read));
-        if is_settled || is_told && !policy::accepts_foreign_flags(self.mail.home, &self.mail.repo)
-        {
+        if is_settled || is_told && !policy::accepts_flags_of(self.mail, slot)? {
             return Ok(());
         }
         let unread = match slot.is_decided() || told.decided.is_some() {
@@ -110,7 +109,7 @@ impl Locked<'_> {
         };
         let entry = self.mail.entry(Kind::EnvelopeQuarantined, None);
         let path = self.path(&unread.name);
-        self.quarantine(actor, &path, vec![entry], &unread.reason)
+        self.quarantine(actor, &path, (vec![entry], &[]), &unread.reason)
     }
 
     /// A body whose sidecar never came.
@@ -124,7 +123,7 @@ impl Locked<'_> {
         }
         self.retire(seq)?;
         let entry = self.mail.entry(Kind::EnvelopeQuarantined, None);
-        self.quarantine(actor, &path, vec![entry], "it has no sidecar")?;
+        self.quarantine(actor, &path, (vec![entry], &[]), "it has no sidecar")?;
         Ok(fsx::remove(fs, &path)?)
     }
 }

@@ -2,6 +2,7 @@
 //! in memory that answers as it is told to.
 
 mod every_machine_is_alike;
+mod mail_by_hand;
 mod of_one_order;
 
 use std::{
