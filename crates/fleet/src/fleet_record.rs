@@ -47,9 +47,6 @@ pub struct RepoRecord {
     pub name: String,
     /// Its first commit, by which a clone is known.
     pub root_commit: Option<String>,
-    /// Where it is cloned from.
-    #[serde(default)]
-    pub remotes: Vec<String>,
     /// Who shared it.
     pub created_by: MachineId,
 }

@@ -84,7 +84,6 @@ fn with_link(home: &Home, link: &Link, stop: &AtomicBool, tell: Tell<'_>) {
                 let sign = LiveMachine {
                     applied: applied.clone(),
                     since,
-                    load: 0,
                 };
                 let fleet = link.hub.fleet();
                 let put = fleet.and_then(|fleet| fleet.live().put_machine(&link.machine, &sign));

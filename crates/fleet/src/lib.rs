@@ -41,7 +41,7 @@ pub use follower::Follower;
 pub use handout::{InvalidHandout, ServerHandout, hand_out};
 pub use hub::{Deadlines, Hub};
 pub use keeper::KeeperEvent;
-pub use live::{Live, LiveMachine, LiveWorker};
+pub use live::{Live, LiveMachine};
 pub use membership::{Membership, MembershipError, dir, machine_of};
 pub use order::{ordered, runtime};
 pub use program::{ServerProgram, find_program};

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use flagpost_model::{MachineId, RepoId, WorkerId};
+use flagpost_model::{MachineId, RepoId};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -29,16 +29,6 @@ pub struct LiveMachine {
     pub applied: BTreeMap<RepoId, u64>,
     /// Since when it is there.
     pub since: Timestamp,
-    /// How many agents work on it.
-    #[serde(default)]
-    pub load: u32,
-}
-
-/// A worker that is there.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LiveWorker {
-    /// Since when it is there.
-    pub since: Timestamp,
 }
 
 /// The signs.
@@ -60,17 +50,8 @@ impl Live {
 
     /// A machine gives a sign of itself.
     pub fn put_machine(&self, machine: &MachineId, sign: &LiveMachine) -> Result<(), FleetError> {
-        self.put(machine.as_str(), sign)
-    }
-
-    /// A machine gives a sign of one of its workers.
-    pub fn put_worker(
-        &self,
-        machine: &MachineId,
-        worker: &WorkerId,
-        sign: &LiveWorker,
-    ) -> Result<(), FleetError> {
-        self.put(&format!("{machine}.{worker}"), sign)
+        let key = machine.as_str();
+        self.bucket.put(key, sign, Over::Anything, Some(SECONDS))
     }
 
     /// The machines that are there.
@@ -86,23 +67,5 @@ impl Live {
             }
         }
         Ok(machines)
-    }
-
-    /// The workers of a machine that are there.
-    pub fn workers(&self, machine: &MachineId) -> Result<Vec<(WorkerId, LiveWorker)>, FleetError> {
-        let mut workers = Vec::new();
-        for worker in self.bucket.keys(&format!("{machine}."))? {
-            let Ok(id) = worker.parse::<WorkerId>() else {
-                continue;
-            };
-            if let Some(sign) = self.bucket.get(&format!("{machine}.{worker}"))? {
-                workers.push((id, sign));
-            }
-        }
-        Ok(workers)
-    }
-
-    fn put<T: Serialize>(&self, key: &str, sign: &T) -> Result<(), FleetError> {
-        self.bucket.put(key, sign, Over::Anything, Some(SECONDS))
     }
 }

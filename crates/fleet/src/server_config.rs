@@ -233,7 +233,6 @@ fn publishes(access: &MachineAccess) -> impl Iterator<Item = String> {
         format!("fp.*.{machine}"),
         format!("$KV.FP_fleet.m.{machine}"),
         format!("$KV.FP_live.{machine}"),
-        format!("$KV.FP_live.{machine}.>"),
     ];
     let common = COMMON.into_iter().map(str::to_owned);
     own.into_iter().chain(gate).chain(common)

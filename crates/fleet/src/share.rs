@@ -114,7 +114,6 @@ pub fn share(
     home: &Home,
     repository: &Repository,
     actor: &WorkerId,
-    remotes: Vec<String>,
 ) -> Result<u64, ShareError> {
     let member = Membership::read(home)?.ok_or(ShareError::NoFleet)?;
     let admin = member.admin.clone().ok_or(ShareError::NotFounder)?;
@@ -131,7 +130,6 @@ pub fn share(
     let record = RepoRecord {
         name: repository.name.to_string(),
         root_commit: Some(root_commit),
-        remotes,
         created_by: member.machine.clone(),
     };
     match fleet.create(repo, &record) {

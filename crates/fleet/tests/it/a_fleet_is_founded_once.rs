@@ -43,7 +43,6 @@ fn records_are_made_once_and_listed() {
     let record = RepoRecord {
         name: "web".to_owned(),
         root_commit: Some("c0ffee".to_owned()),
-        remotes: vec!["ssh://box/web.git".to_owned()],
         created_by: world.id(0).clone(),
     };
     assert_eq!(records.all::<RepoRecord>().unwrap(), []);
@@ -98,7 +97,6 @@ fn records_and_buckets_are_there_when_the_server_comes_back() {
     let sign = LiveMachine {
         applied: [].into(),
         since: Timestamp::now(),
-        load: 0,
     };
     records.live().put_machine(world.id(0), &sign).unwrap();
     world.server.restart();
@@ -116,7 +114,6 @@ fn a_sign_of_life_goes_by_itself() {
     let sign = LiveMachine {
         applied: [].into(),
         since: Timestamp::now(),
-        load: 0,
     };
     records.live().put_machine(world.id(0), &sign).unwrap();
     let began = std::time::Instant::now();

@@ -101,29 +101,17 @@ fn a_machine_changes_no_stream_and_no_record_but_its_own() {
     let sign = LiveMachine {
         applied: [(repo.clone(), 7)].into(),
         since: now,
-        load: 2,
     };
     records.put_machine(m1, &record).unwrap();
     records.live().put_machine(m1, &sign).unwrap();
-    let worker = "W1".parse().unwrap();
-    let worker_sign = flagpost_fleet::LiveWorker { since: now };
-    records
-        .live()
-        .put_worker(m1, &worker, &worker_sign)
-        .unwrap();
     assert_eq!(
         records.live().machines().unwrap(),
         [(m1.clone(), sign.clone())]
-    );
-    assert_eq!(
-        records.live().workers(m1).unwrap(),
-        [(worker.clone(), worker_sign.clone())]
     );
 
     let refused = [
         records.put_machine(m0, &record),
         records.live().put_machine(m0, &sign),
-        records.live().put_worker(m0, &worker, &worker_sign),
         records.create(
             &"main".parse().unwrap(),
             &flagpost_fleet::ListRecord { repo: repo.clone() },

@@ -153,7 +153,7 @@ fn fleet(tasks: usize) -> Option<Fleet> {
         .unwrap()
         .write(&first.home)
         .unwrap();
-    share(&first.plain, &repository, &name("ann"), Vec::new()).unwrap();
+    share(&first.plain, &repository, &name("ann")).unwrap();
     let mut nodes = vec![first];
     for machine in 1..3 {
         let place = scratch();
@@ -249,9 +249,9 @@ fn what_was_there_and_what_is_done_is_everywhere() {
     let stranger = Node::at(place, other);
     let refused = join_as(&fleet.world, 2, &stranger);
     assert!(matches!(refused, Err(ShareError::Unknown { .. })));
-    let again = share(&a.plain, &a.repository(), &name("ann"), Vec::new());
+    let again = share(&a.plain, &a.repository(), &name("ann"));
     assert!(matches!(again, Err(ShareError::Shared { .. })));
-    let stranger = share(&b.plain, &b.repository(), &name("ann"), Vec::new());
+    let stranger = share(&b.plain, &b.repository(), &name("ann"));
     assert!(matches!(stranger, Err(ShareError::NotFounder)));
 }
 

@@ -111,7 +111,7 @@ pub fn record(context: &Context) -> MachineRecord {
 
 fn share(context: &Context) -> anyhow::Result<Answer> {
     let repository = context.own_repository()?;
-    let n = flagpost_fleet::share(&context.home, &repository, &context.actor()?, Vec::new())?;
+    let n = flagpost_fleet::share(&context.home, &repository, &context.actor()?)?;
     let name = repository.name.to_string();
     let text = format!("{name} is shared, with {n} lines of history\n");
     let hint = "'flagpost fleet join' in a clone of it takes it over on another machine";
