@@ -170,7 +170,7 @@ impl WithheldReason {
             Self::Proposed => "changed since it was proposed",
             Self::Decided => "changed since it was decided on",
             Self::Foreign => "decided by an unknown hand",
-            Self::Marked => "marked as read or taken back by an unknown hand",
+            Self::Marked => "marked as decided, read or taken back by an unknown hand",
         }
     }
 }

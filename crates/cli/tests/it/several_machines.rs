@@ -1,9 +1,14 @@
 //! `fleet`: three machines and the real server, from founding to a decision that counts everywhere. The
 //! machines are three homes with a clone each.
 
+mod mail_by_hand;
 mod three_servers;
 
-use std::{net::TcpListener, path::Path, process::Command};
+use std::{
+    net::TcpListener,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use flagpost_testkit::{race::until, repository, sealed::World};
 use serde_json::Value;
@@ -77,17 +82,46 @@ pub fn clone(server: &Path, of: &World) -> Machine {
     machine
 }
 
+/// A machine that founded a fleet and shares its repository: a list with a task, and worker W3.
+pub fn founded(server: &Path) -> Machine {
+    let machine = machine(server);
+    let any = TcpListener::bind("127.0.0.1:0").unwrap();
+    let listen = any.local_addr().unwrap().to_string();
+    drop(any);
+    let first = ["commit", "--quiet", "--allow-empty", "-m", "first"];
+    git(&machine.repository(), &first);
+    machine.ok(["add", "Write the parser"]);
+    machine.ok(["worker", "add", "W3"]);
+    machine.ok(["fleet", "up", "--listen", &listen]);
+    machine.ok(["fleet", "share"]);
+    machine
+}
+
+/// A machine that joined the fleet of that one; people may decide there or not.
+pub fn joined(server: &Path, founder: &World, gate: bool) -> Machine {
+    let machine = clone(server, founder);
+    let args: &[&str] = if gate { &["--gate"] } else { &[] };
+    let line = founder.ok(["fleet", "invite"].iter().chain(args));
+    let joined = machine.feed(["fleet", "join", "-"], line.as_bytes());
+    assert_eq!(joined.code, 0, "{}", joined.stderr);
+    machine
+}
+
 pub fn json(machine: &World, args: &[&str]) -> Value {
     let ran = machine.flagpost(args.iter().copied().chain(["--json"]));
     serde_json::from_str(&ran.stdout).unwrap()
 }
 
-/// The text of the one history that is shared.
-pub fn history(machine: &World) -> String {
+/// Where the one repository that is shared is in the home.
+pub fn shared(machine: &World) -> PathBuf {
     let repositories = std::fs::read_dir(machine.home().join("repos")).unwrap();
     let mut dirs = repositories.map(|it| it.unwrap().path());
-    let shared = dirs.find(|it| it.join(".shared").exists()).unwrap();
-    std::fs::read_to_string(shared.join("history.jsonl")).unwrap()
+    dirs.find(|it| it.join(".shared").exists()).unwrap()
+}
+
+/// The text of its history.
+pub fn history(machine: &World) -> String {
+    std::fs::read_to_string(shared(machine).join("history.jsonl")).unwrap()
 }
 
 #[test]
@@ -120,14 +154,7 @@ fn three_machines_share_one_list_and_one_gate() {
     box_a.ok(["fleet", "share"]);
     assert_eq!(box_a.flagpost(["fleet", "share"]).code, 4);
 
-    let [gate, plain] = [true, false].map(|gate| {
-        let machine = clone(&server, &box_a);
-        let args: &[&str] = if gate { &["--gate"] } else { &[] };
-        let line = box_a.ok(["fleet", "invite"].iter().chain(args));
-        let joined = machine.feed(["fleet", "join", "-"], line.as_bytes());
-        assert_eq!(joined.code, 0, "{}", joined.stderr);
-        machine
-    });
+    let [gate, plain] = [true, false].map(|gate| joined(&server, &box_a, gate));
     assert_eq!(plain.flagpost(["fleet", "invite"]).code, 4);
     assert_eq!(plain.flagpost(["fleet", "share"]).code, 4);
 

@@ -37,7 +37,7 @@ impl SharedChange {
         let repo = self.repo();
         let mut locks: BTreeMap<Rank, BTreeSet<PathBuf>> = BTreeMap::new();
         for dir in self.dirs() {
-            home.make_dirs(&dir.path(home, repo)?)?;
+            dir.made(home, repo)?;
             let (rank, path) = dir.lock(home, repo)?;
             if let Some(parent) = path.parent() {
                 home.make_dirs(parent)?;

@@ -269,8 +269,7 @@ impl BasePart {
             if let Some(known) = places.get(dir) {
                 return Ok(known.clone());
             }
-            let path = dir.path(home, repo)?;
-            home.make_dirs(&path)?;
+            let path = dir.made(home, repo)?;
             places.insert(dir.clone(), path.clone());
             Ok(path)
         };

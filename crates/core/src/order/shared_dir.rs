@@ -93,6 +93,19 @@ impl SharedDir {
         }
     }
 
+    /// The same, made where it is not there; with a worker both directions of its mail.
+    pub(super) fn made(&self, home: &Home, repo: &RepoId) -> Result<PathBuf> {
+        let path = self.path(home, repo)?;
+        home.make_dirs(&path)?;
+        if let Self::Worker(worker) = self {
+            for direction in Direction::ALL {
+                let mail = Self::Mail(worker.clone(), *direction);
+                home.make_dirs(&mail.path(home, repo)?)?;
+            }
+        }
+        Ok(path)
+    }
+
     /// The lock under which it is changed.
     pub(super) fn lock(&self, home: &Home, repo: &RepoId) -> Result<(Rank, PathBuf)> {
         Ok(match self {
