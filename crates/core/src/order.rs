@@ -7,15 +7,17 @@
 
 mod apply;
 mod base;
+mod list_names;
 mod shared_change;
 mod shared_dir;
 
-use std::fmt;
+use std::{fmt, path::PathBuf};
 
 use flagpost_disk::fsx;
-use flagpost_model::RepoId;
+use flagpost_model::{ListId, RepoId};
 
 pub use base::{BasePart, share, take_over};
+pub use list_names::{lists, must_be_free};
 pub use shared_change::{ChangeOrigin, SharedChange};
 
 use crate::{
@@ -32,6 +34,9 @@ pub trait Order: fmt::Debug + Send + Sync {
     /// Makes this the change that follows the one before its first number. On success it has happened,
     /// whatever becomes of this machine.
     fn publish(&self, change: &SharedChange) -> Result<(), OrderRefusal>;
+
+    /// Makes a list's name this repository's in the whole fleet, unless another one has it.
+    fn name_list(&self, repo: &RepoId, list: &ListId) -> Result<(), OrderRefusal>;
 
     /// Carries out on this machine what the order has of this repository, and what a crash left undone.
     /// The caller holds no lock.
@@ -76,6 +81,24 @@ pub enum OrderRefusal {
         repo: RepoId,
         /// How large it would be.
         bytes: usize,
+    },
+    /// Another list has its name on this machine. Until that one has another, nothing is changed.
+    #[error("the fleet has a list {list}, and here {} is another one", dir.display())]
+    ListHere {
+        /// Which repository.
+        repo: RepoId,
+        /// Which list.
+        list: ListId,
+        /// Where the other one is.
+        dir: PathBuf,
+    },
+    /// Another repository has a list of its name in the fleet. Nothing happened.
+    #[error("another repository of the fleet has a list {list}")]
+    ListThere {
+        /// Which repository.
+        repo: RepoId,
+        /// Which list.
+        list: ListId,
     },
     /// What the order has does not fit what is here; until somebody looked, nothing is changed.
     #[error("this shared repository is not changed any more: {reason}")]

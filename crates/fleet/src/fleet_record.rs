@@ -155,6 +155,16 @@ impl Fleet {
         self.bucket.put(&key::<T>(id), record, Over::Nothing, None)
     }
 
+    /// Makes a list's name a repository's, unless another one has it; whose it is.
+    pub fn name_list(&self, list: &ListId, repo: &RepoId) -> Result<RepoId, FleetError> {
+        let record = ListRecord { repo: repo.clone() };
+        let by = match self.create(list, &record) {
+            Err(FleetError::Exists { .. }) => self.get::<ListRecord>(list)?,
+            made => made.map(|()| None)?,
+        };
+        Ok(by.unwrap_or(record).repo)
+    }
+
     /// Writes a machine's own record, in place of an older one.
     pub fn put_machine(&self, id: &MachineId, record: &MachineRecord) -> Result<(), FleetError> {
         let key = key::<MachineRecord>(id);
@@ -170,7 +180,7 @@ impl Fleet {
     pub fn all<T: Keyed>(&self) -> Result<Vec<(T::Id, T)>, FleetError> {
         let mut all = Vec::new();
         for key in self.bucket.keys(&format!("{}.", T::FAMILY))? {
-            let id: T::Id = key.parse().map_err(|error| {
+            let id: T::Id = key.replace('=', ".").parse().map_err(|error| {
                 FleetError::malformed(format!("the key {key:?} of {BUCKET}"), error)
             })?;
             if let Some(record) = self.get(&id)? {
@@ -182,5 +192,6 @@ impl Fleet {
 }
 
 fn key<T: Keyed>(id: &T::Id) -> String {
-    format!("{}.{id}", T::FAMILY)
+    // A name may begin, end and go on with dots, and a key may not.
+    format!("{}.{}", T::FAMILY, id.to_string().replace('.', "="))
 }

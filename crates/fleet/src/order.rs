@@ -17,12 +17,13 @@ use flagpost_core::{
     Error, Home, Result,
     order::{self, BasePart, ChangeOrigin, Order, OrderRefusal, SharedChange},
 };
-use flagpost_model::{MachineId, RepoId};
+use flagpost_model::{ListId, MachineId, RepoId};
 use tokio::runtime::Runtime;
 
 use crate::{
     append::{AppendError, Change},
     error::FleetError,
+    fleet_record::Fleet,
     hub::{Deadlines, Hub},
     membership::{Membership, MembershipError},
     stored::{ChangeHeaders, Lane, Numbers, Stored, WIRE},
@@ -81,6 +82,13 @@ pub fn ordered(home: Home) -> Home {
 impl Order for FleetOrder {
     fn publish(&self, change: &SharedChange) -> Result<(), OrderRefusal> {
         outside(|| self.make_next(change))
+    }
+
+    fn name_list(&self, repo: &RepoId, list: &ListId) -> Result<(), OrderRefusal> {
+        outside(|| {
+            let fleet = self.link(repo)?.hub.fleet();
+            name_list(&fleet.map_err(|error| refusal(repo, &error))?, repo, list)
+        })
     }
 
     fn catch_up(&self, repo: &RepoId) -> Result<()> {
@@ -283,6 +291,18 @@ fn append(
         },
         AppendError::Refused(error) => refusal(repo, &error),
     })
+}
+
+/// Makes a list's name a repository's in its fleet.
+pub(crate) fn name_list(fleet: &Fleet, repo: &RepoId, list: &ListId) -> Result<(), OrderRefusal> {
+    let by = fleet.name_list(list, repo);
+    match by.map_err(|error| refusal(repo, &error))? == *repo {
+        true => Ok(()),
+        false => Err(OrderRefusal::ListThere {
+            repo: repo.clone(),
+            list: list.clone(),
+        }),
+    }
 }
 
 /// Carries out a message on this machine, where it is no part of what the order began with.

@@ -233,6 +233,9 @@ fn publishes(access: &MachineAccess) -> impl Iterator<Item = String> {
         format!("fp.*.{machine}"),
         format!("$KV.FP_fleet.m.{machine}"),
         format!("$KV.FP_live.{machine}"),
+        // Whoever names a list first has the name. One that overwrites another's stands in the way of
+        // those who make lists, as it could by making them.
+        "$KV.FP_fleet.list.*".to_owned(),
     ];
     let common = COMMON.into_iter().map(str::to_owned);
     own.into_iter().chain(gate).chain(common)

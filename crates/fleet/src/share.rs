@@ -18,10 +18,10 @@ use crate::{
     address::Invitation,
     append::Change,
     error::FleetError,
-    fleet_record::{Fleet, FleetRecord, MachineRecord, RepoRecord},
+    fleet_record::{Fleet, FleetRecord, ListRecord, MachineRecord, RepoRecord},
     hub::{Deadlines, Hub},
     membership::{Membership, MembershipError},
-    order::{Link, runtime},
+    order::{Link, name_list, runtime},
     server::KeptServer,
     server_error::ServerError,
     stored::{ChangeHeaders, Lane, Numbers},
@@ -110,11 +110,7 @@ fn listed(known: &[String]) -> String {
 }
 
 /// Brings the repository into the fleet of this home, which its machine founded; the number of its last line.
-pub fn share(
-    home: &Home,
-    repository: &Repository,
-    actor: &WorkerId,
-) -> Result<u64, ShareError> {
+pub fn share(home: &Home, repository: &Repository, actor: &WorkerId) -> Result<u64, ShareError> {
     let member = Membership::read(home)?.ok_or(ShareError::NoFleet)?;
     let admin = member.admin.clone().ok_or(ShareError::NotFounder)?;
     let repo = &repository.id;
@@ -126,6 +122,13 @@ pub fn share(
     let to = member.invitation.with_seed(admin);
     let hub = Hub::connect_within(&to, runtime.handle(), PATIENT)?;
     let fleet = hub.fleet()?;
+    order::must_be_free(home, repo, &repository.name)?;
+    for list in [repository.name.clone()]
+        .into_iter()
+        .chain(order::lists(home, repo)?)
+    {
+        name_list(&fleet, repo, &list).map_err(flagpost_core::Error::from)?;
+    }
     let stream = RepoStream::create(&hub, repo, fleet.record()?.replicas)?;
     let record = RepoRecord {
         name: repository.name.to_string(),
@@ -271,6 +274,12 @@ fn take_over(
         });
     };
     let name = record.name.parse().map_err(flagpost_core::Error::from)?;
+    order::must_be_free(home, repo, &name)?;
+    for (list, record) in fleet.all::<ListRecord>()? {
+        if record.repo == *repo {
+            order::must_be_free(home, repo, &list)?;
+        }
+    }
     let repository = Repository::adopt(home, dir, repo, &name)?;
     if !order::is_shared(home, repo)? {
         let parts = base(link, repo)?;

@@ -35,6 +35,13 @@ pub(super) fn order(refusal: &OrderRefusal) -> (FailureKind, Option<String>) {
         OrderRefusal::TooLarge { .. } => {
             (FailureKind::Invalid, hint("do it in several smaller steps"))
         }
+        OrderRefusal::ListHere { .. } => (
+            FailureKind::Conflict,
+            hint(
+                "move that directory to another name; where its repository is called so too, join under another FLAGPOST_HOME",
+            ),
+        ),
+        OrderRefusal::ListThere { .. } => (FailureKind::Conflict, hint("take another name")),
         OrderRefusal::Frozen { .. } => (
             FailureKind::Invalid,
             hint("what is here can be read; nothing is lost"),

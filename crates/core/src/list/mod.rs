@@ -40,7 +40,7 @@ use crate::{
     coordination::Directory,
     error::{Error, Result},
     home::Home,
-    mirror,
+    mirror, order,
     repository::Repository,
     roots,
 };
@@ -161,6 +161,12 @@ impl<'h> List<'h> {
         // Whoever bound the list had made its directory durable.
         if fsx::stat(home.fs(), &binding)?.is_some() {
             return Ok(list);
+        }
+        // What others follow has a name that no other list of theirs has.
+        if let Some(order) = home.order()
+            && order::is_shared(home, &repository.id)?
+        {
+            order.name_list(&repository.id, id)?;
         }
         home.make_dirs(&list.dir)?;
         match fsx::publish(

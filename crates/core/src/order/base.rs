@@ -18,7 +18,7 @@ use flagpost_model::{RepoId, WorkerId, envelope::Direction};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    OrderRefusal,
+    OrderRefusal, list_names,
     shared_change::WIRE,
     shared_dir::{SharedDir, SharedFile},
 };
@@ -26,9 +26,7 @@ use crate::{
     error::{Error, Result},
     history::History,
     home::Home,
-    list::List,
     relay::Fleet,
-    roots,
 };
 
 /// So much text a part has at most, and one file more.
@@ -158,15 +156,8 @@ fn text_of(home: &Home, path: &Path) -> Result<Option<String>> {
 
 /// Every shared directory of a repository.
 fn dirs(home: &Home, repo: &RepoId) -> Result<Vec<SharedDir>> {
-    let mut dirs = Vec::new();
-    for id in roots::lists(home)? {
-        if List::open(home, &id)?
-            .repository()
-            .is_ok_and(|it| it == *repo)
-        {
-            dirs.push(SharedDir::List(id));
-        }
-    }
+    let lists = list_names::lists(home, repo)?.into_iter();
+    let mut dirs: Vec<SharedDir> = lists.map(SharedDir::List).collect();
     let workers = Fleet::of(home, repo).ids()?.into_iter();
     for worker in workers.filter(|it| !it.is_process()) {
         dirs.push(SharedDir::Worker(worker.clone()));

@@ -13,11 +13,8 @@ use flagpost_disk::{
 };
 use flagpost_model::{ListId, RepoId, WorkerId, envelope::Direction};
 
-use super::OrderRefusal;
-use crate::{
-    error::Result, home::Home, list::List, relay::Fleet, repository::Repository,
-    reservations::Reservations,
-};
+use super::list_names;
+use crate::{error::Result, home::Home, relay::Fleet, reservations::Reservations};
 
 /// A directory of a shared repository.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -74,19 +71,7 @@ impl SharedDir {
     /// Where it is here; a list is made where there is none.
     pub(super) fn path(&self, home: &Home, repo: &RepoId) -> Result<PathBuf> {
         match self {
-            Self::List(id) => {
-                let Some(repository) = Repository::registered(home, repo)? else {
-                    return Err(elsewhere(repo, "it is not registered here".to_owned()));
-                };
-                let list = List::open_or_create(home, id, &repository)?;
-                match list.repository()? == *repo {
-                    true => Ok(list.dir().clone()),
-                    false => Err(elsewhere(
-                        repo,
-                        format!("list {id} belongs to another repository here"),
-                    )),
-                }
-            }
+            Self::List(id) => Ok(list_names::own_or_new(home, repo, id)?.dir().clone()),
             Self::Worker(worker) => Ok(Fleet::of(home, repo).dir().join(worker.as_str())),
             Self::Mail(worker, direction) => Ok(Fleet::of(home, repo).live(worker, *direction)),
             Self::Reservations => Ok(home.repository_dir(repo).join(reservations::DIR)),
@@ -118,11 +103,6 @@ impl SharedDir {
             Self::Reservations => (Rank::Reservations, Reservations::of(home, repo).lock_path()),
         })
     }
-}
-
-fn elsewhere(repo: &RepoId, reason: String) -> crate::Error {
-    let repo = repo.clone();
-    OrderRefusal::Frozen { repo, reason }.into()
 }
 
 impl SharedFile {

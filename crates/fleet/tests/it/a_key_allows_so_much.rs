@@ -112,10 +112,6 @@ fn a_machine_changes_no_stream_and_no_record_but_its_own() {
     let refused = [
         records.put_machine(m0, &record),
         records.live().put_machine(m0, &sign),
-        records.create(
-            &"main".parse().unwrap(),
-            &flagpost_fleet::ListRecord { repo: repo.clone() },
-        ),
         RepoStream::create(&hub, &"other".parse().unwrap(), Replicas::One).map(drop),
     ];
     for refused in refused {

@@ -2,12 +2,13 @@
 //! in memory that answers as it is told to.
 
 mod every_machine_is_alike;
+mod list_names;
 mod mail_by_hand;
 mod of_one_order;
 
 use std::{
     cell::RefCell,
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     path::{Path, PathBuf},
     sync::{Arc, Mutex},
 };
@@ -19,7 +20,7 @@ use flagpost_core::{
     relay::{Fleet, Mail, workers},
 };
 use flagpost_disk::fsx;
-use flagpost_model::RepoId;
+use flagpost_model::{ListId, RepoId};
 use flagpost_testkit::{power::PowerFs, scratch::scratch};
 use tempfile::TempDir;
 
@@ -48,6 +49,8 @@ pub struct Stream {
     /// One after the other.
     turn: Mutex<()>,
     answers: Mutex<VecDeque<Answer>>,
+    /// The names of lists that another repository of the fleet has.
+    taken: Mutex<BTreeSet<ListId>>,
 }
 
 /// Where the changes of an order are, each with who published it.
@@ -93,6 +96,7 @@ impl Stream {
             changes,
             turn: Mutex::default(),
             answers: Mutex::default(),
+            taken: Mutex::default(),
         })
     }
 
@@ -109,6 +113,11 @@ impl Stream {
     /// Answers the next changes so.
     pub fn answers(&self, answers: &[Answer]) {
         self.answers.lock().unwrap().extend(answers);
+    }
+
+    /// Another repository has a list of this name.
+    pub fn has_elsewhere(&self, list: &str) {
+        self.taken.lock().unwrap().insert(list.parse().unwrap());
     }
 
     /// Puts a change in as a machine does that cares for nothing.
@@ -194,6 +203,16 @@ impl Order for Machine {
         match answer {
             Answer::Unheard => Err(unsettled()),
             _ => Ok(()),
+        }
+    }
+
+    fn name_list(&self, repo: &RepoId, list: &ListId) -> Result<(), OrderRefusal> {
+        match self.stream.taken.lock().unwrap().contains(list) {
+            false => Ok(()),
+            true => Err(OrderRefusal::ListThere {
+                repo: repo.clone(),
+                list: list.clone(),
+            }),
         }
     }
 
