@@ -113,7 +113,7 @@ fn carry_out(place: &Place, person: &Person, request: &Request) -> Result<Value,
     let parameters: Vec<&operations::Parameter> = entry.parameters.iter().collect();
     let arguments = Arguments::read(&parameters, Vec::new(), request.arguments.clone())?;
     Ok(match entry.carry_out(&caller, &arguments)? {
-        EntryOutcome::Answer(answer) => answer,
+        EntryOutcome::Answer(answer) | EntryOutcome::Kept(answer) => answer,
         EntryOutcome::Nothing(_) => Value::Null,
     })
 }

@@ -41,7 +41,7 @@ use crate::{
     change,
     error::{Error, Result},
     home::Home,
-    order::{Order, OrderRefusal, SharedChange},
+    order::{KEPT, Order, OrderRefusal, Outgoing, SharedChange},
     relay, reservations,
 };
 
@@ -438,6 +438,15 @@ impl Writer<'_> {
             return Ok(None);
         };
         let (home, repo) = (self.history.home, &self.history.repo);
+        let is_overtaken = match home.tells() {
+            // What was said before goes first.
+            None => !Outgoing::of(home, repo).numbers()?.is_empty(),
+            // It has happened after all.
+            Some(report) => report.is_told(self.history)?,
+        };
+        if is_overtaken {
+            return Err(self.history.overtaken());
+        }
         let mut change = SharedChange::of(home, repo, lines, change)?;
         change.find(home, found)?;
         order.publish(&change)?;
@@ -474,6 +483,9 @@ impl Writer<'_> {
             }
             if several {
                 entry = entry.detail("op", first);
+            }
+            if let Some(report) = self.history.home.tells() {
+                entry = entry.detail(KEPT, report.id());
             }
             let line = Line {
                 n,

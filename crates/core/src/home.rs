@@ -24,7 +24,7 @@ use crate::{
     config::keys::KEYS,
     error::{Error, Result},
     operations::Operation,
-    order::Order,
+    order::{KeptReport, Order},
 };
 
 /// An opened home.
@@ -36,6 +36,7 @@ pub struct Home {
     environment: Arc<Environment>,
     on_behalf: Option<Speaker>,
     order: Option<Arc<dyn Order>>,
+    tells: Option<Arc<KeptReport>>,
 }
 
 /// What the environment says about the configuration.
@@ -116,6 +117,7 @@ impl Home {
             environment,
             on_behalf: None,
             order: None,
+            tells: None,
         }
     }
 
@@ -129,6 +131,18 @@ impl Home {
     /// Who puts the changes of shared repositories in order.
     pub(crate) fn order(&self) -> Option<&dyn Order> {
         self.order.as_deref()
+    }
+
+    /// The same home, in which a report is told that was kept: each line of the history says so.
+    #[must_use]
+    pub(crate) fn telling(mut self, report: &KeptReport) -> Self {
+        self.tells = Some(Arc::new(report.clone()));
+        self
+    }
+
+    /// Which kept report is told.
+    pub(crate) fn tells(&self) -> Option<&KeptReport> {
+        self.tells.as_deref()
     }
 
     /// The same home for whoever acts now: where they act in another's name, each line of the history

@@ -8,8 +8,10 @@
 mod apply;
 mod base;
 mod list_names;
+mod outgoing;
 mod shared_change;
 mod shared_dir;
+mod telling;
 
 use std::{fmt, path::PathBuf};
 
@@ -18,7 +20,10 @@ use flagpost_model::{ListId, RepoId};
 
 pub use base::{BasePart, share, take_over};
 pub use list_names::{lists, must_be_free};
+pub(crate) use outgoing::{KEPT, KeptReport, Outgoing};
+pub use outgoing::{keep, kept};
 pub use shared_change::{ChangeOrigin, SharedChange};
+pub use telling::tell;
 
 use crate::{
     error::{Error, Result},
@@ -46,7 +51,8 @@ pub trait Order: fmt::Debug + Send + Sync {
 /// Why a change did not become the next one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OrderRefusal {
-    /// Another change has this place, or this machine has not carried out the last one. Nothing happened.
+    /// Another change has this place: another machine's, or one of this machine that waits to be told. Or
+    /// this machine has not carried out the last one. Nothing happened.
     #[error("another machine was first")]
     Overtaken {
         /// Which repository.
@@ -140,8 +146,8 @@ pub fn caught_up(home: &Home, repo: &RepoId, n: u64) -> Result<()> {
 }
 
 impl Home {
-    /// Carries out an operation, and does so again where another machine was first. A part of an operation
-    /// that holds a lock is not begun again by itself.
+    /// Carries out an operation, and does so again where another machine was first, or what was said here
+    /// before is to be told first. A part of an operation that holds a lock is not begun again by itself.
     pub fn in_order<T>(&self, mut operation: impl FnMut() -> Result<T>) -> Result<T> {
         if fsx::holds_a_lock() {
             return operation();
@@ -150,6 +156,7 @@ impl Home {
             match (operation(), self.order()) {
                 (Err(Error::Order(OrderRefusal::Overtaken { repo })), Some(order)) => {
                     order.catch_up(&repo)?;
+                    tell(self, &repo)?;
                 }
                 (done, _) => return done,
             }

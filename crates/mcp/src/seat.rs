@@ -21,7 +21,7 @@ use flagpost_core::{
     relay::{Fleet, workers::tokens},
 };
 use flagpost_model::{ListId, TaskId, Token, WorkerId, decision::Via, task::Origin};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::refusal::ToolRefusal;
 
@@ -162,6 +162,27 @@ impl AgentSeat {
 
     /// Asks for an operation, with the list where it takes one, and answers as every face does.
     pub(crate) fn ask(&self, operation: Operation, said: Map<String, Value>) -> Result<Value> {
+        match self.outcome(operation, said)? {
+            EntryOutcome::Answer(answer) | EntryOutcome::Kept(answer) => Ok(answer),
+            EntryOutcome::Nothing(_) => Ok(Value::Null),
+        }
+    }
+
+    /// The same for a report, whose answer is shown so, unless it is kept until the fleet can hear it.
+    pub(crate) fn tell(
+        &self,
+        operation: Operation,
+        said: Map<String, Value>,
+        shown: impl FnOnce(&Value) -> Value,
+    ) -> Result<Value> {
+        Ok(match self.outcome(operation, said)? {
+            EntryOutcome::Answer(answer) => shown(&answer),
+            EntryOutcome::Nothing(_) => shown(&Value::Null),
+            EntryOutcome::Kept(kept) => json!({"kept": true, "note": kept["note"]}),
+        })
+    }
+
+    fn outcome(&self, operation: Operation, said: Map<String, Value>) -> Result<EntryOutcome> {
         let Some(entry) = entry(operation) else {
             return Err(Error::Invalid {
                 what: operation.name().to_owned(),
@@ -186,9 +207,6 @@ impl AgentSeat {
             Err(error) => return Err(error),
         };
         let arguments = Arguments::read(&parameters, Vec::new(), said)?;
-        match entry.carry_out(&self.caller(place), &arguments)? {
-            EntryOutcome::Answer(answer) => Ok(answer),
-            EntryOutcome::Nothing(_) => Ok(Value::Null),
-        }
+        entry.carry_out(&self.caller(place), &arguments)
     }
 }

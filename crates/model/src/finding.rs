@@ -87,6 +87,8 @@ codes! {
     TaskOfDeadSession = "task-of-dead-session", Warning, "A session that is over still holds tasks.";
     WorktreeLeft = "worktree-left", Note, "A run left a worktree, because something in it could be lost.";
     ReservationBroken = "reservation-broken", Error, "A file among the reservations cannot be understood, so it holds nothing.";
+    ReportsUnheard = "reports-unheard", Note, "Reports of agents are kept on this machine, because its fleet could not be reached when they were made.";
+    ReportRefused = "report-refused", Warning, "A report that was made while the fleet could not be reached was refused when it was told.";
     CoordinationBroken = "coordination-broken", Error, "A coordination directory has a table or a row that cannot be understood; what it says counts for nobody.";
     LockHeld = "lock-held", Warning, "Somebody has held a lock for more than a minute, so others cannot go on.";
     LockUnusable = "lock-unusable", Error, "What lies in the place of a lock is none, or cannot be opened, so nothing can be changed.";

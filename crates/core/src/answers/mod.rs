@@ -10,6 +10,7 @@ mod failure;
 mod findings;
 mod graph;
 mod history;
+mod kept;
 mod landing;
 mod mail;
 mod messages;
@@ -50,6 +51,7 @@ pub use failure::ErrorAnswer;
 pub use findings::{Examined, FindingCounts};
 pub use graph::{GraphCard, GraphLayout};
 pub use history::{HistoryAnswer, LineAnswer};
+pub use kept::KeptAnswer;
 pub use landing::{LandingAnswer, LandingBranch};
 pub use mail::{
     BriefAcked, BriefAnswer, BriefInFull, BriefsPage, DecidedAnswer, NumberAnswer, OpenBrief,
@@ -148,6 +150,7 @@ answers! {
     "graph_layout" => GraphLayout<'_>,
     "history" => HistoryAnswer<'_>,
     "inbox" => OpenBriefs<'_>,
+    "kept" => KeptAnswer,
     "list" => ListDocument<'_>,
     "log_none" => NoLog,
     "log_part" => LogPart<'_>,

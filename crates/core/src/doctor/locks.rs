@@ -8,12 +8,15 @@ use flagpost_model::finding::Code;
 use jiff::SignedDuration;
 
 use super::{Finding, describe, word, world::World};
-use crate::{error::Result, history::History, relay::Fleet, reservations::Reservations};
+use crate::{
+    error::Result, history::History, order::Outgoing, relay::Fleet, reservations::Reservations,
+};
 
 /// Nobody holds one of these longer than it takes to write some files.
 const LONG: SignedDuration = SignedDuration::from_mins(1);
 
-/// The locks of the home, of every list, of every history, of all mail and of all reservations.
+/// The locks of the home, of every list, of every history, of all mail, of all reservations and of what
+/// fleets have not heard yet.
 pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
     let lists = world.lists.iter().map(|seen| seen.list.dir().join(LOCK));
     let histories = world.repositories.keys();
@@ -21,13 +24,15 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
     let home = world.home.root().join(".lock");
     let reservations = world.repositories.keys();
     let reservations = reservations.map(|id| Reservations::of(world.home, id).lock_path());
+    let outgoing = world.repositories.keys();
+    let outgoing = outgoing.map(|id| Outgoing::of(world.home, id).lock_path());
     // What cannot be looked at of mail is told of with it.
     let mail = world.repositories.keys().flat_map(|id| {
         let fleet = Fleet::of(world.home, id);
         fleet.lock_paths().unwrap_or_default()
     });
     let all = lists.chain(histories).chain(reservations).chain(mail);
-    let all = all.chain([home]);
+    let all = all.chain(outgoing).chain([home]);
     let paths: Vec<PathBuf> = all.collect();
     for path in paths {
         match fsx::holder(world.home.fs(), &path) {

@@ -21,6 +21,7 @@ mod mend;
 mod modes;
 mod moves;
 mod notifications;
+mod outgoing;
 mod repositories;
 mod reservations;
 mod sessions;
@@ -213,6 +214,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("moves", moves::check),
     ("repositories", repositories::check),
     ("reservations", reservations::check),
+    ("kept reports", outgoing::check),
     ("coordination directories", coordination::check),
     ("histories", history::check),
     ("mail", mail::check),

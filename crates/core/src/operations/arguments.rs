@@ -86,6 +86,13 @@ impl Arguments {
         }
     }
 
+    /// All of it, as it was said.
+    pub(crate) fn to_object(&self) -> Map<String, Value> {
+        let said = self.0.iter();
+        said.map(|(name, value)| ((*name).to_owned(), value.clone()))
+            .collect()
+    }
+
     /// A text.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.0.get(name)?.as_str()

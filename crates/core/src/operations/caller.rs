@@ -40,6 +40,16 @@ pub struct Identity {
 }
 
 impl Identity {
+    /// Whoever speaks so, by this sort of hand.
+    pub fn of(speaker: &Speaker, origin: Origin) -> Self {
+        Self {
+            asked: speaker.by.is_some().then(|| speaker.name.clone()),
+            agent: None,
+            user: speaker.by.as_ref().unwrap_or(&speaker.name).clone(),
+            origin,
+        }
+    }
+
     /// Who acts: an agent for itself only; the operator also in another's name.
     fn speaker(&self, asked: Option<WorkerId>) -> Result<Speaker> {
         Ok(speaker(asked, self.agent.clone(), self.user.clone())?)

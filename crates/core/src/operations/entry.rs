@@ -2,12 +2,18 @@
 //!
 //! Owns an operation's description, which each face reads, and the one way to carry it out.
 
+use std::slice;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::{Access, Arguments, Caller, CallerPart, Operation, Parameter};
-use crate::{error::Result, shape};
+use crate::{
+    answers::{self, KeptAnswer, Published},
+    error::Result,
+    order, shape,
+};
 
 /// An operation that takes plain values and answers with plain values.
 #[derive(Debug, Clone, Copy)]
@@ -60,6 +66,8 @@ pub enum EntryOutcome {
     Answer(Value),
     /// Nothing is there yet; whoever waits no longer is told so in this shape.
     Nothing(&'static str),
+    /// It is kept until the fleet of machines can be reached; the whole answer.
+    Kept(Value),
 }
 
 impl OperationEntry {
@@ -102,15 +110,27 @@ impl OperationEntry {
 
     /// The shapes that it answers in.
     pub fn answers(&self) -> Vec<&'static str> {
-        match self.run {
+        let mut answers = match self.run {
             Run::Answer(name, _) => vec![name],
             Run::Awaited(names, _) => names.to_vec(),
+        };
+        if self.operation.can_be_kept() {
+            answers.push(KeptAnswer::NAME);
         }
+        answers
     }
 
-    /// Carries it out for whoever may ask for it.
+    /// Carries it out for whoever may ask for it, or keeps it where nobody of the fleet can hear it.
     pub fn carry_out(&self, caller: &Caller, arguments: &Arguments) -> Result<EntryOutcome> {
         caller.admit(self.operation)?;
+        self.attempt(caller, arguments).or_else(|error| {
+            let said = slice::from_ref(arguments);
+            let kept = order::keep(caller, self.operation, said, error)?;
+            Ok(EntryOutcome::Kept(answers::document(&kept)))
+        })
+    }
+
+    fn attempt(&self, caller: &Caller, arguments: &Arguments) -> Result<EntryOutcome> {
         let (name, body, none) = match self.run {
             Run::Answer(name, run) => (name, Some(run(caller, arguments)?), name),
             Run::Awaited([name, none], run) => (name, run(caller, arguments)?, none),

@@ -168,10 +168,11 @@ impl Locked<'_> {
         posted
     }
 
-    /// The report that this new one repeats. A task is done once, however late it is said again.
+    /// The report that this new one repeats. A task is done once, however late it is said again, and one id
+    /// is one report.
     fn repeated(&self, report: &Report) -> Result<Option<Report>> {
         let new = Message::of_report(report);
-        let is_done = new.subject == Some(Subject::Done);
+        let (is_done, id) = (new.subject == Some(Subject::Done), &report.extras.id);
         for (seq, slot) in self.mail.slots(Direction::Outbox)?.iter().rev() {
             if !slot.has(EnvelopePart::Report) {
                 continue;
@@ -179,11 +180,15 @@ impl Locked<'_> {
             let Ok(earlier) = self.mail.report(*seq)? else {
                 continue;
             };
-            let again = is_done && repeats(&new, &Message::of_report(&earlier.content));
+            let is_same = id.is_some() && *id == earlier.content.extras.id;
+            let again = is_same || is_done && repeats(&new, &Message::of_report(&earlier.content));
             if again || report.replays(&earlier.content) {
                 return Ok(Some(earlier.content));
             }
-            if !is_done && !is_within(earlier.content.produced_at, report.produced_at) {
+            if id.is_none()
+                && !is_done
+                && !is_within(earlier.content.produced_at, report.produced_at)
+            {
                 break;
             }
         }

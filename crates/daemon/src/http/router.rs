@@ -255,7 +255,9 @@ async fn wait_for(
             Ok(entry.carry_out(&caller, &arguments)?)
         });
         let none = match look.await? {
-            EntryOutcome::Answer(answer) => return Ok(json_answer(&answer)),
+            EntryOutcome::Answer(answer) | EntryOutcome::Kept(answer) => {
+                return Ok(json_answer(&answer));
+            }
             EntryOutcome::Nothing(none) => none,
         };
         let left = until.saturating_duration_since(Instant::now());

@@ -1,7 +1,7 @@
 //! Locks between processes.
 //!
 //! Owns the `flock` on a lock file that is never deleted, the note in it that names the holder, and
-//! the rank of each lock: index < home < list < agents < worker direction < reservations < session
+//! the rank of each lock: index < outgoing < home < list < agents < worker direction < reservations < session
 //! start < access < history. Taking a lower rank while holding a higher one can deadlock and panics in debug
 //! builds.
 
@@ -29,6 +29,8 @@ const A_LOOK: Duration = Duration::from_millis(200);
 pub enum Rank {
     /// The index: whoever brings it up to date only reads the rest.
     Index,
+    /// What a repository's fleet has not heard yet: whoever tells it carries out whole operations.
+    Outgoing,
     /// The whole home.
     Home,
     /// One list of tasks.

@@ -50,12 +50,14 @@ pub(crate) fn is_empty(inbox: &Value) -> bool {
 
 /// The worker has a brief.
 pub(super) fn ack(seat: &AgentSeat, said: Map<String, Value>) -> Result<Value, ToolRefusal> {
-    let answer = seat.ask(Operation::BriefAck, said)?;
-    let mut acked = json!({"seq": answer["seq"], "again": answer["already"]});
-    if answer["already"] == false {
-        acked["acked_at"] = json!(seat.home.now());
-    }
-    Ok(acked)
+    let acked = seat.tell(Operation::BriefAck, said, |answer| {
+        let mut acked = json!({"seq": answer["seq"], "again": answer["already"]});
+        if answer["already"] == false {
+            acked["acked_at"] = json!(seat.home.now());
+        }
+        acked
+    });
+    Ok(acked?)
 }
 
 /// What the worker tells.
@@ -67,10 +69,12 @@ pub(super) fn report(seat: &AgentSeat, said: Map<String, Value>) -> Result<Value
         _ => "cycle_report",
     };
     said.insert("kind".to_owned(), kind.into());
-    let answer = seat.ask(Operation::ReportSend, said)?;
-    let report = &answer["report"];
-    let bytes = report["body"].as_str().map_or(0, str::len);
-    Ok(json!({"seq": report["seq"], "bytes": bytes}))
+    let reported = seat.tell(Operation::ReportSend, said, |answer| {
+        let report = &answer["report"];
+        let bytes = report["body"].as_str().map_or(0, str::len);
+        json!({"seq": report["seq"], "bytes": bytes})
+    });
+    Ok(reported?)
 }
 
 /// A message: to a worker as a brief, which takes the way of every brief; to anybody else at once.

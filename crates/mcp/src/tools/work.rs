@@ -104,8 +104,12 @@ pub(super) fn end(seat: &AgentSeat, said: Map<String, Value>) -> Result<Value, T
         Some("failed") => Operation::TaskFail,
         _ => Operation::TaskStuck,
     };
-    let answer = seat.ask(operation, said)?;
-    Ok(json!({"task": answer["id"], "state": answer["state"], "late": false}))
+    let ended = seat.tell(
+        operation,
+        said,
+        |answer| json!({"task": answer["id"], "state": answer["state"], "late": false}),
+    );
+    Ok(ended?)
 }
 
 /// A new task.

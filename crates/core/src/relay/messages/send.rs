@@ -72,7 +72,10 @@ pub fn send(party: &Party<'_>, words: NewMessage, gate: Gate<'_>) -> Result<Sent
         words.body = body.to_text();
     }
     match own {
-        Some(mail) => report(party, &mail, words, &body),
+        Some(mail) => {
+            let home = party.fleet.home;
+            home.in_order(|| report(party, &mail, words.clone(), &body))
+        }
         None => propose(party, words, &body, gate, &|| Ok(())),
     }
 }

@@ -5,12 +5,16 @@ mod every_machine_is_alike;
 mod list_names;
 mod mail_by_hand;
 mod of_one_order;
+mod while_the_fleet_is_away;
 
 use std::{
     cell::RefCell,
     collections::{BTreeMap, BTreeSet, VecDeque},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use flagpost_core::{
@@ -51,6 +55,7 @@ pub struct Stream {
     answers: Mutex<VecDeque<Answer>>,
     /// The names of lists that another repository of the fleet has.
     taken: Mutex<BTreeSet<ListId>>,
+    away: AtomicBool,
 }
 
 /// Where the changes of an order are, each with who published it.
@@ -97,6 +102,7 @@ impl Stream {
             turn: Mutex::default(),
             answers: Mutex::default(),
             taken: Mutex::default(),
+            away: AtomicBool::new(false),
         })
     }
 
@@ -118,6 +124,26 @@ impl Stream {
     /// Another repository has a list of this name.
     pub fn has_elsewhere(&self, list: &str) {
         self.taken.lock().unwrap().insert(list.parse().unwrap());
+    }
+
+    /// Cannot be reached by anybody.
+    pub fn go_away(&self) {
+        self.away.store(true, Ordering::Relaxed);
+    }
+
+    /// Can be reached again.
+    pub fn come_back(&self) {
+        self.away.store(false, Ordering::Relaxed);
+    }
+
+    fn must_be_there(&self) -> Result<(), OrderRefusal> {
+        match self.away.load(Ordering::Relaxed) {
+            false => Ok(()),
+            true => Err(OrderRefusal::Unreachable {
+                repo: self.repo.clone(),
+                reason: "the test says so".to_owned(),
+            }),
+        }
     }
 
     /// Puts a change in as a machine does that cares for nothing.
@@ -174,6 +200,7 @@ struct Machine {
 
 impl Order for Machine {
     fn publish(&self, change: &SharedChange) -> Result<(), OrderRefusal> {
+        self.stream.must_be_there()?;
         let repo = change.repo().clone();
         let unsettled = || OrderRefusal::Unsettled { repo: repo.clone() };
         let unreachable = || OrderRefusal::Unreachable {
@@ -217,6 +244,7 @@ impl Order for Machine {
     }
 
     fn catch_up(&self, _: &RepoId) -> Result<()> {
+        self.stream.must_be_there()?;
         self.stream.follow(&self.home)
     }
 }
@@ -437,6 +465,14 @@ pub fn on(fs: &PowerFs, home: Home) -> Home {
     }
 }
 
+/// The same while the fleet is away.
+pub fn away(fs: &PowerFs, home: Home) -> Home {
+    let shared = SHARED.with_borrow(Clone::clone).unwrap();
+    let stream = shared.stream(fs);
+    stream.go_away();
+    stream.joined(home, ChangeOrigin::Gate)
+}
+
 /// What a daemon does that is started again.
 pub fn catch_up(fs: &PowerFs) {
     if let Some(shared) = SHARED.with_borrow(Clone::clone) {
@@ -490,7 +526,8 @@ pub fn is_replicated(path: &Path) -> bool {
     ];
     let parts = || path.components().map(|it| it.as_os_str().to_string_lossy());
     let is_ours = parts().any(|it| it == "repos" || it == "tasks");
-    let is_aside = parts().any(|it| it == "quarantine" || it == ".queue" || it == "run-1");
+    let aside = ["quarantine", "outgoing", ".queue", "run-1"];
+    let is_aside = parts().any(|it| aside.contains(&&*it));
     is_ours
         && !is_aside
         && !own.contains(&&*name)

@@ -1,0 +1,312 @@
+//! What agents say while the fleet is away, kept until it hears of it.
+//!
+//! Owns `outgoing/` in the directory of a shared repository, and which operations may be kept there: an
+//! agent's word on what it holds already. A kept report is the operation's own name and arguments, and who
+//! said it. Reports are told in the order in which they were said, as ordinary operations, before this
+//! machine changes anything else of the repository. Invariants: a report is durable before it is answered
+//! for; it is removed only once it has happened, or was refused for good and a copy lies in quarantine.
+
+use std::{ops::ControlFlow, path::PathBuf};
+
+use flagpost_disk::{self as disk, fsx};
+use flagpost_model::{
+    RepoId, Token, WorkerId,
+    message::{Speaker, Subject},
+    task::{Act, Ending},
+};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::OrderRefusal;
+use crate::{
+    answers::KeptAnswer,
+    error::{Error, Result},
+    history::{History, Kind},
+    home::Home,
+    operations::{Arguments, Caller, Operation},
+    tasks::{self, Move, Parts, Preview},
+};
+
+/// Grows where an older version could not tell a report.
+const FORM: u32 = 1;
+
+/// What is answered for a report that is kept.
+const NOTE: &str = "kept; the fleet has not heard it yet";
+
+/// A report that the fleet has not heard yet.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct KeptReport {
+    form: u32,
+    /// Its own: the lines of the history that tell of it name it.
+    id: String,
+    said_at: Timestamp,
+    /// The last line of the history when it was said: those that tell of it come later.
+    after: u64,
+    pub(super) operation: String,
+    actor: WorkerId,
+    /// Who spoke in that name, where it was somebody else.
+    by: Option<WorkerId>,
+    pub(super) arguments: Map<String, Value>,
+}
+
+/// The form alone, which every later one keeps.
+#[derive(Debug, Deserialize)]
+struct KeptForm {
+    form: u32,
+}
+
+/// What a kept file holds.
+#[derive(Debug, PartialEq)]
+pub(super) enum KeptFile {
+    /// A report.
+    Report(Box<KeptReport>),
+    /// What a newer version wrote.
+    Newer,
+    /// Nothing that can be understood, for this reason.
+    Damaged(String),
+}
+
+impl KeptFile {
+    pub(super) fn read(bytes: &[u8]) -> Self {
+        match serde_json::from_slice::<KeptForm>(bytes) {
+            Ok(it) if it.form > FORM => Self::Newer,
+            Ok(_) => match serde_json::from_slice(bytes) {
+                Ok(report) => Self::Report(Box::new(report)),
+                Err(error) => Self::Damaged(error.to_string()),
+            },
+            Err(error) => Self::Damaged(error.to_string()),
+        }
+    }
+}
+
+impl KeptReport {
+    /// Whether the history has a line that says that it has happened. What is said of mail needs none: it
+    /// shows in the mail itself.
+    pub(crate) fn is_told(&self, history: &History<'_>) -> Result<bool> {
+        let mut told = false;
+        history.backward(u64::MAX, &mut |line| {
+            let kept = line.entry.detail.get(KEPT).and_then(Value::as_str);
+            told = kept == Some(&self.id) && tells(&self.operation, &line.entry.kind);
+            match told || line.n <= self.after {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        })?;
+        Ok(told)
+    }
+
+    /// Who said it.
+    pub(super) fn speaker(&self) -> Speaker {
+        Speaker {
+            name: self.actor.clone(),
+            by: self.by.clone(),
+        }
+    }
+
+    /// Its id, for the lines that tell of it.
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Whether the other one says the same.
+    fn says_as(&self, other: &Self) -> bool {
+        let words = |it: &Self| {
+            let Self {
+                operation,
+                actor,
+                by,
+                arguments,
+                ..
+            } = it.clone();
+            (operation, actor, by, arguments)
+        };
+        words(self) == words(other)
+    }
+}
+
+/// The detail of a history line that names the report it tells of.
+pub(crate) const KEPT: &str = "kept";
+
+/// Whether a line of this kind says that an operation has happened, which does not show by itself.
+fn tells(operation: &str, kind: &Kind) -> bool {
+    match kind {
+        Kind::TaskCompleted | Kind::TaskFailed | Kind::TaskStuck | Kind::TaskLate => [
+            Operation::TaskDone,
+            Operation::TaskFail,
+            Operation::TaskStuck,
+        ]
+        .iter()
+        .any(|it| it.name() == operation),
+        Kind::Reported => operation == Operation::ReportSend.name(),
+        _ => false,
+    }
+}
+
+impl Operation {
+    /// Whether it can be kept while the fleet is away: what an agent says of what it holds.
+    pub(crate) fn can_be_kept(self) -> bool {
+        matches!(
+            self,
+            Self::TaskDone
+                | Self::TaskFail
+                | Self::TaskStuck
+                | Self::ReportSend
+                | Self::BriefAck
+                | Self::MessageAck
+                | Self::MessageSend
+        )
+    }
+}
+
+/// Whether these words may be kept: a worker's on what it was given, and nobody's on a task that another
+/// one may have taken meanwhile. What its rule refuses here is refused as ever.
+fn may_be_kept(caller: &Caller, operation: Operation, said: &Arguments) -> Result<bool> {
+    let ending = match operation {
+        Operation::TaskDone => Ending::Completed,
+        Operation::TaskFail => Ending::Failed,
+        Operation::TaskStuck => Ending::Stuck,
+        Operation::MessageSend => {
+            let subject: Option<Subject> = said.parsed("subject")?;
+            return Ok(matches!(
+                subject,
+                Some(Subject::Done | Subject::Stuck | Subject::Progress)
+            ));
+        }
+        operation => return Ok(operation.can_be_kept()),
+    };
+    let list = caller.list(said)?;
+    let ids = [caller.task(&list, said)?];
+    let act = Act {
+        actor: caller.actor()?,
+        token: said.number("token").map(Token),
+        at: caller.home().now(),
+    };
+    let event = Move::Finish {
+        ending,
+        text: String::new(),
+        parts: Parts::MayBeOpen,
+    };
+    for Preview { task, refusal } in tasks::preview_moves(&list, &act, &ids, &event)? {
+        match refusal {
+            Some(refusal) => return Err(refusal),
+            None if task.state.claim().is_none_or(|it| it.by != act.actor) => return Ok(false),
+            None => {}
+        }
+    }
+    Ok(true)
+}
+
+/// Keeps what was refused because nobody of the fleet could be asked, all or nothing; for whatever may not
+/// be kept, the refusal stands. The rule has been asked about it, of the files that are here.
+pub fn keep(
+    caller: &Caller,
+    operation: Operation,
+    said: &[Arguments],
+    refused: Error,
+) -> Result<KeptAnswer> {
+    let home = caller.home();
+    let repo = match &refused {
+        Error::Order(OrderRefusal::Unreachable { repo, .. })
+            if home.tells().is_none() && !said.is_empty() =>
+        {
+            repo.clone()
+        }
+        _ => return Err(refused),
+    };
+    for said in said {
+        if !may_be_kept(caller, operation, said)? {
+            return Err(refused);
+        }
+    }
+    let speaker = caller.speaker()?;
+    let after = History::of(home, &repo).last()?;
+    let outgoing = Outgoing::of(home, &repo);
+    for said in said {
+        outgoing.add(&KeptReport {
+            form: FORM,
+            id: uuid::Uuid::now_v7().to_string(),
+            said_at: home.now(),
+            after,
+            operation: operation.name().to_owned(),
+            actor: speaker.name.clone(),
+            by: speaker.by.clone(),
+            arguments: said.to_object(),
+        })?;
+    }
+    Ok(KeptAnswer::new(operation.name(), speaker.name, repo, NOTE))
+}
+
+/// How many reports of a repository the fleet has not heard yet.
+pub fn kept(home: &Home, repo: &RepoId) -> Result<usize> {
+    Ok(Outgoing::of(home, repo).numbers()?.len())
+}
+
+/// The kept reports of a repository.
+#[derive(Debug)]
+pub(crate) struct Outgoing<'h> {
+    pub(super) home: &'h Home,
+    dir: PathBuf,
+}
+
+impl<'h> Outgoing<'h> {
+    pub(crate) fn of(home: &'h Home, repo: &RepoId) -> Self {
+        let dir = home.repository_dir(repo).join("outgoing");
+        Self { home, dir }
+    }
+
+    /// Where they are.
+    pub(crate) fn dir(&self) -> &PathBuf {
+        &self.dir
+    }
+
+    /// The lock of whoever tells them.
+    pub(crate) fn lock_path(&self) -> PathBuf {
+        self.dir.join(".lock")
+    }
+
+    /// Their numbers, in the order in which they were said.
+    pub(crate) fn numbers(&self) -> Result<Vec<u64>> {
+        let names = fsx::names(self.home.fs(), &self.dir)?;
+        let number = |name: &str| name.strip_suffix(".json")?.parse().ok();
+        let mut numbers: Vec<u64> = names
+            .iter()
+            .filter_map(|name| number(name.to_str()?))
+            .collect();
+        numbers.sort_unstable();
+        Ok(numbers)
+    }
+
+    pub(super) fn path(&self, number: u64) -> PathBuf {
+        self.dir.join(format!("{number:06}.json"))
+    }
+
+    /// Keeps one more behind all others, durable on return. The same that is kept already is a retry.
+    fn add(&self, report: &KeptReport) -> Result<()> {
+        let fs = self.home.fs();
+        self.home.make_dirs(&self.dir)?;
+        let mut numbers = self.numbers()?;
+        for number in &numbers {
+            let bytes = fsx::read(fs, &self.path(*number))?.unwrap_or_default();
+            match KeptFile::read(&bytes) {
+                KeptFile::Report(earlier) if earlier.says_as(report) => return Ok(()),
+                _ => {}
+            }
+        }
+        let bytes = serde_json::to_vec(report).map_err(|error| Error::Invalid {
+            what: "report".to_owned(),
+            reason: error.to_string(),
+        })?;
+        loop {
+            let next = numbers.last().map_or(1, |last| last.saturating_add(1));
+            match fsx::publish(fs, &self.path(next), &bytes) {
+                // Somebody else keeps something at the same moment.
+                Err(disk::Error::Conflict { .. }) => numbers.push(next),
+                published => return Ok(published?),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

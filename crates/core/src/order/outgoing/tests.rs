@@ -1,0 +1,96 @@
+use serde_json::json;
+
+use super::*;
+
+fn report(operation: &str, arguments: Value) -> KeptReport {
+    serde_json::from_value(json!({
+        "form": FORM,
+        "id": "0190c6f0-0000-7000-8000-000000000000",
+        "said_at": "2026-05-13T14:25:00Z",
+        "after": 7,
+        "operation": operation,
+        "actor": "W3",
+        "by": null,
+        "arguments": arguments,
+    }))
+    .unwrap()
+}
+
+#[test]
+fn what_an_agent_says_of_what_it_holds_can_be_kept_and_nothing_else() {
+    let kept: Vec<&str> = Operation::ALL
+        .iter()
+        .filter(|it| it.can_be_kept())
+        .map(|it| it.name())
+        .collect();
+    assert_eq!(
+        kept,
+        [
+            "task.done",
+            "task.fail",
+            "task.stuck",
+            "brief.ack",
+            "report.send",
+            "message.send",
+            "message.ack"
+        ]
+    );
+}
+
+#[test]
+fn a_kept_file_is_a_report_or_damaged_or_of_a_newer_version() {
+    let written = report("task.done", json!({"id": "7", "token": 12, "text": "Done"}));
+    let bytes = serde_json::to_vec(&written).unwrap();
+    assert_eq!(KeptFile::read(&bytes), KeptFile::Report(Box::new(written)));
+    let newer = br#"{"form": 2, "says": "what nobody knows yet"}"#;
+    assert_eq!(KeptFile::read(newer), KeptFile::Newer);
+    for damaged in [&b""[..], b"{", b"[1]", br#"{"form": 1}"#, &bytes[..40]] {
+        let read = KeptFile::read(damaged);
+        assert!(matches!(read, KeptFile::Damaged(_)), "{read:?}");
+    }
+}
+
+#[test]
+fn the_same_words_of_the_same_one_are_one_report() {
+    let done = report("task.done", json!({"id": "7"}));
+    let again = KeptReport {
+        id: "another".to_owned(),
+        after: 9,
+        ..done.clone()
+    };
+    assert!(again.says_as(&done));
+    let others = [
+        report("task.fail", json!({"id": "7"})),
+        report("task.done", json!({"id": "8"})),
+        KeptReport {
+            actor: "W4".parse().unwrap(),
+            ..done.clone()
+        },
+        KeptReport {
+            by: Some("ann".parse().unwrap()),
+            ..done.clone()
+        },
+    ];
+    for other in others {
+        assert!(!other.says_as(&done), "{other:?}");
+    }
+}
+
+#[test]
+fn a_line_tells_of_an_operation_that_does_not_show_by_itself() {
+    for (operation, kind, expected) in [
+        ("task.done", Kind::TaskCompleted, true),
+        ("task.done", Kind::TaskLate, true),
+        ("task.fail", Kind::TaskFailed, true),
+        ("task.stuck", Kind::TaskStuck, true),
+        ("report.send", Kind::Reported, true),
+        // Kept aside on the way.
+        ("task.done", Kind::TaskQuarantined, false),
+        ("report.send", Kind::EnvelopeQuarantined, false),
+        // Its own id says so.
+        ("message.send", Kind::Reported, false),
+        ("brief.ack", Kind::BriefRead, false),
+    ] {
+        assert_eq!(tells(operation, &kind), expected, "{operation} {kind:?}");
+    }
+}
