@@ -2,7 +2,7 @@
 //!
 //! Owns the threads of a daemon that follow: one for each shared repository, and one that looks for more of
 //! them and gives signs of life. What stops a repository stops no other one; what was cut short is tried
-//! again. It must never change anything of its own accord.
+//! again. It must never change anything of its own accord, but tells what agents said while the fleet was away.
 
 use std::{
     collections::BTreeMap,
@@ -98,7 +98,7 @@ fn with_link(home: &Home, link: &Link, stop: &AtomicBool, tell: Tell<'_>) {
 
 fn keep_up_with(home: &Home, link: &Link, repo: &RepoId, stop: &AtomicBool, tell: Tell<'_>) {
     while !stop.load(Ordering::Relaxed) {
-        let failed = read_on(home, link, repo, stop).err();
+        let failed = read_on(home, link, repo, stop, tell).err();
         tell(
             format!("repository {repo}"),
             failed.map(|it| it.to_string()),
@@ -113,6 +113,7 @@ fn read_on(
     link: &Link,
     repo: &RepoId,
     stop: &AtomicBool,
+    tell: Tell<'_>,
 ) -> flagpost_core::Result<()> {
     let said = |error: FleetError| flagpost_core::Error::from(refusal(repo, &error));
     let stream = link.stream(repo)?;
@@ -124,12 +125,30 @@ fn read_on(
         order::caught_up(home, repo, last.headers.numbers.last())?;
     }
     let mut reader = stream.read_from(from).map_err(said)?;
+    let mut looked = None;
     while !stop.load(Ordering::Relaxed) {
         if let Some(stored) = reader.next(PATIENCE).map_err(said)? {
             follow(home, repo, &stored)?;
+        } else if looked.is_none_or(|at: Instant| at.elapsed() > LOOK) {
+            tell_kept(home, repo, tell);
+            looked = Some(Instant::now());
         }
     }
     Ok(())
+}
+
+/// Tells the fleet what it has not heard yet. What stands in the way holds up nothing that it says.
+fn tell_kept(home: &Home, repo: &RepoId, tell: Tell<'_>) {
+    let about = format!("what repository {repo} keeps for the fleet");
+    match order::tell(home, repo) {
+        Ok(aside) => {
+            tell(about, None);
+            for it in aside {
+                tell("put aside, as it was refused".to_owned(), Some(it));
+            }
+        }
+        Err(error) => tell(about, Some(error.to_string())),
+    }
 }
 
 pub(crate) fn rest(stop: &AtomicBool, time: Duration) {
