@@ -1,15 +1,18 @@
 //! `done`, `fail`, `stuck`: the three endings of a worker's turn, one operation.
 
 use flagpost_core::{
-    Error,
-    tasks::{self, Move, Parts},
+    Error, List,
+    operations::Operation,
+    tasks::{self, Move, Parts, TaskSelector},
 };
 use flagpost_model::{
     Refusal, Token,
     task::{Act, Ending},
 };
+use serde_json::{Map, Value, json};
 
 use super::{
+    kept,
     selection::{self, SelectionAction, Where},
     word::{self, AgentRequestDraft},
 };
@@ -135,13 +138,21 @@ fn finish(
             return Ok(selection::dry_run(verb, &previews));
         }
     };
-    let moved = match tasks::act_all(&list, &act, which.clone(), event(parts)) {
-        Err(Error::Refused(refusal @ Refusal::OpenParts { .. }))
-            if ask(&format!("{refusal}; complete it all the same?"))? == Some(true) =>
-        {
-            tasks::act_all(&list, &act, which.clone(), event(Parts::MayBeOpen))?
-        }
+    let mut parts = parts;
+    let mut moved = tasks::act_all(&list, &act, which.clone(), event(parts));
+    if let Err(Error::Refused(refusal @ Refusal::OpenParts { .. })) = &moved
+        && ask(&format!("{refusal}; complete it all the same?"))? == Some(true)
+    {
+        parts = Parts::MayBeOpen;
+        moved = tasks::act_all(&list, &act, which.clone(), event(parts));
+    }
+    let moved = match moved {
         Err(error) => {
+            let (operation, kept) = kept_form(&list, &act, &which, (ending, &text, parts));
+            let error = match kept::instead(context, error, operation, &kept) {
+                Ok(kept) => return Ok(kept),
+                Err(error) => error,
+            };
             let said = AgentRequestDraft {
                 list: &list,
                 which: &which,
@@ -170,4 +181,35 @@ fn finish(
     let next = (ending == Ending::Completed).then_some(&moved.next[..]);
     let answer = args.which.answer_with(&moved.tasks, next, said);
     Ok(answer.notes(last))
+}
+
+/// The operation, and what is said with it of each task; of none where a query says which they are.
+fn kept_form(
+    list: &List<'_>,
+    act: &Act,
+    which: &TaskSelector,
+    (ending, text, parts): (Ending, &str, Parts),
+) -> (Operation, Vec<Map<String, Value>>) {
+    let operation = match ending {
+        Ending::Completed => Operation::TaskDone,
+        Ending::Failed => Operation::TaskFail,
+        Ending::Stuck => Operation::TaskStuck,
+    };
+    let ids = match which {
+        TaskSelector::These(ids) => ids.as_slice(),
+        TaskSelector::Fitting(_) => &[],
+    };
+    let said = ids.iter().map(|id| {
+        let mut said = kept::said([
+            ("list", list.id().to_string().into()),
+            ("id", id.as_str().into()),
+            ("token", json!(act.token.map(|it| it.0))),
+            ("text", text.into()),
+        ]);
+        if parts == Parts::MayBeOpen {
+            said.insert("force".to_owned(), true.into());
+        }
+        said
+    });
+    (operation, said.collect())
 }

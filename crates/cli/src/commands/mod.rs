@@ -29,6 +29,7 @@ pub mod import;
 pub mod index;
 pub mod init;
 pub mod instructions;
+pub mod kept;
 pub mod land;
 pub mod list;
 pub mod logs;

@@ -4,6 +4,7 @@
 mod list_names;
 mod mail_by_hand;
 mod three_servers;
+mod while_the_server_is_away;
 
 use std::{
     net::TcpListener,
@@ -86,14 +87,11 @@ pub fn clone(server: &Path, of: &World) -> Machine {
 /// A machine that founded a fleet and shares its repository: a list with a task, and worker W3.
 pub fn founded(server: &Path) -> Machine {
     let machine = machine(server);
-    let any = TcpListener::bind("127.0.0.1:0").unwrap();
-    let listen = any.local_addr().unwrap().to_string();
-    drop(any);
     let first = ["commit", "--quiet", "--allow-empty", "-m", "first"];
     git(&machine.repository(), &first);
     machine.ok(["add", "Write the parser"]);
     machine.ok(["worker", "add", "W3"]);
-    machine.ok(["fleet", "up", "--listen", &listen]);
+    machine.ok(["fleet", "up", "--listen", &free_address()]);
     machine.ok(["fleet", "share"]);
     machine
 }
@@ -125,15 +123,16 @@ pub fn history(machine: &World) -> String {
     std::fs::read_to_string(shared(machine).join("history.jsonl")).unwrap()
 }
 
+/// Where a server can listen that nobody else has.
+fn free_address() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().to_string()
+}
+
 #[test]
 fn three_machines_share_one_list_and_one_gate() {
     let Some(server) = server_dir() else { return };
-    let port = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
-    let listen = format!("127.0.0.1:{port}");
+    let listen = free_address();
     let box_a = machine(&server);
     git(
         &box_a.repository(),

@@ -99,13 +99,15 @@ pub struct FleetJoinArgs {
 
 /// Show the fleet's server, repositories and machines
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: flagpost fleet status --json")]
+#[command(after_help = "Example: flagpost fleet status --json\n\
+    While the server is away, what agents here say of their work is kept: KEPT counts it.")]
 pub struct FleetStatusArgs {}
 
 /// Leave the fleet; what is here stays
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost fleet leave\n\
-    What is shared can still be read here, and is not changed any more.")]
+    What is shared can still be read here, and is not changed any more. Reports that the fleet has not heard \
+    yet are kept, and told once this machine joins again.")]
 pub struct FleetLeaveArgs {}
 
 /// Shut a machine out of the fleet

@@ -41,6 +41,8 @@ view! {
         here: Option<u64>,
         /// The number of its last line in the fleet; null where that is not known.
         there: Option<u64>,
+        /// How many reports of agents on this machine the fleet has not heard yet.
+        kept: usize,
     }
 
     /// A machine of the fleet.
@@ -78,6 +80,7 @@ pub fn run(context: &Context) -> anyhow::Result<Answer> {
             repository.id.to_string(),
             Some(last(&repository.id)?),
             there.copied(),
+            order::kept(&context.home, &repository.id)?,
         ));
     }
     for (id, record) in standing.iter().flat_map(|it| &it.repositories) {
@@ -88,6 +91,7 @@ pub fn run(context: &Context) -> anyhow::Result<Answer> {
                 id.to_string(),
                 None,
                 there,
+                0,
             ));
         }
     }
@@ -111,12 +115,27 @@ pub fn run(context: &Context) -> anyhow::Result<Answer> {
         "the server does not sync each message: a power cut there loses what was acknowledged"
             .to_owned()
     });
+    let kept: usize = status.repositories.iter().map(|it| it.kept).sum();
+    let unheard = (kept > 0).then(|| unheard(kept));
     let ids: Vec<String> = status
         .machines
         .iter()
         .map(|it| it.machine.to_string())
         .collect();
-    Ok(Answer::of(&status).text(text).ids(ids).notes(hint))
+    Ok(Answer::of(&status)
+        .text(text)
+        .ids(ids)
+        .notes(hint.into_iter().chain(unheard)))
+}
+
+/// That so many reports are kept.
+pub fn unheard(kept: usize) -> String {
+    let reports = if kept == 1 {
+        "report is"
+    } else {
+        "reports are"
+    };
+    format!("{kept} {reports} kept here, which the fleet has not heard yet")
 }
 
 /// The machines; of this one it is known how far it is at this moment, of others how far they were a
@@ -150,12 +169,16 @@ fn told(status: &FleetStatus, screen: &Screen) -> String {
     };
     let number = |n: Option<u64>| n.map_or("-".to_owned(), |n| n.to_string());
     if !status.repositories.is_empty() {
-        let rows = status
-            .repositories
-            .iter()
-            .map(|it| vec![it.name.clone(), number(it.here), number(it.there)]);
+        let mut head = vec!["REPOSITORY", "HERE", "THERE"];
+        let is_any_kept = status.repositories.iter().any(|it| it.kept > 0);
+        head.extend(is_any_kept.then_some("KEPT"));
+        let rows = status.repositories.iter().map(|it| {
+            let mut row = vec![it.name.clone(), number(it.here), number(it.there)];
+            row.extend(is_any_kept.then(|| it.kept.to_string()));
+            row
+        });
         text += "\n";
-        text += &screen.table(&["REPOSITORY", "HERE", "THERE"], rows.collect());
+        text += &screen.table(&head, rows.collect());
     }
     if !status.machines.is_empty() {
         let rows = status.machines.iter().map(|it| {

@@ -206,15 +206,20 @@ fn leave(context: &Context) -> anyhow::Result<Answer> {
         Some(server) => format!("this machine belongs to the fleet at {server} no more\n"),
         None => "this machine belonged to no fleet\n".to_owned(),
     };
-    let kept = order::shared(&context.home)?.len();
-    let hint = (kept > 0).then(|| {
+    let shared = order::shared(&context.home)?;
+    let hint = (!shared.is_empty()).then(|| {
         "what is shared can be read here, and is changed again once this machine joins with a new invitation"
             .to_owned()
     });
+    let mut kept = 0;
+    for repo in &shared {
+        kept += order::kept(&context.home, repo)?;
+    }
+    let unheard = (kept > 0).then(|| status::unheard(kept));
     Ok(Answer::of(&FleetLeft::new(server.clone()))
         .text(text)
         .ids(server)
-        .notes(hint))
+        .notes(hint.into_iter().chain(unheard)))
 }
 
 /// The kind of a failure of the fleet, and what to do next.

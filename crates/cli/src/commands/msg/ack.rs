@@ -1,8 +1,11 @@
 //! `msg ack`: the recipient has a message.
 
-use flagpost_core::messages::{self, Party};
+use flagpost_core::{
+    messages::{self, Party},
+    operations::Operation,
+};
 
-use crate::{context::Context, output::Answer};
+use crate::{commands::kept, context::Context, output::Answer};
 
 /// Say that you have a message: it is not given out again
 #[derive(Debug, clap::Args)]
@@ -21,7 +24,22 @@ pub fn run(context: &Context, args: &MsgAckArgs) -> anyhow::Result<Answer> {
         speaker: &speaker,
     };
     let place = messages::find(&party, &args.message)?;
-    let acked = messages::ack(&party, &place)?;
+    let acked = match messages::ack(&party, &place) {
+        Ok(acked) => acked,
+        Err(error) => {
+            let said = kept::said([
+                ("worker", place.worker.as_str().into()),
+                ("direction", place.direction.as_str().into()),
+                ("seq", place.seq.get().into()),
+            ]);
+            return Ok(kept::instead(
+                context,
+                error,
+                Operation::MessageAck,
+                &[said],
+            )?);
+        }
+    };
     let before = if acked.already { " before" } else { "" };
     let who = &speaker.name;
     Ok(Answer::of(&acked)

@@ -2,13 +2,15 @@
 
 use flagpost_core::{
     messages::{self, NewMessage, Party},
+    operations::Operation,
     relay::decide::Gate,
 };
 use flagpost_model::{WorkerId, decision::Via, envelope::Direction, message::Subject};
+use serde_json::json;
 
 use super::words::WordsArgs;
 use crate::{
-    commands::{query::named, relay},
+    commands::{kept, query::named, relay},
     context::Context,
     output::Answer,
 };
@@ -68,7 +70,24 @@ pub fn run(context: &Context, args: &MsgSendArgs) -> anyhow::Result<Answer> {
         thread: args.thread.clone(),
         id: None,
     };
-    let sent = messages::send(&party, words, gate)?;
+    let said = kept::said([
+        ("subject", words.subject.to_string().into()),
+        ("body", words.body.as_str().into()),
+        ("to", json!(words.to)),
+        ("thread", json!(words.thread)),
+        ("re", json!(words.answers.as_ref().map(ToString::to_string))),
+    ]);
+    let sent = match messages::send(&party, words, gate) {
+        Ok(sent) => sent,
+        Err(error) => {
+            return Ok(kept::instead(
+                context,
+                error,
+                Operation::MessageSend,
+                &[said],
+            )?);
+        }
+    };
     let message = &sent.message;
     if message.place.direction == Direction::Inbox {
         relay::wrote(context, &message.place.worker, message.place.seq);

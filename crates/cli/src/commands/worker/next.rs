@@ -3,6 +3,7 @@
 use flagpost_core::{
     Error,
     answers::BriefAcked,
+    operations::Operation,
     relay::deliver::{self, Offer},
     sessions::agent_requests::AgentOperation,
     tasks::TaskSelector,
@@ -13,6 +14,7 @@ use jiff::SignedDuration;
 
 use crate::{
     commands::{
+        kept,
         waiting::time,
         word::{self, AgentRequestDraft},
     },
@@ -108,7 +110,13 @@ pub fn ack(context: &Context, args: &WorkerAckArgs) -> anyhow::Result<Answer> {
     let mail = context.own_mail()?;
     let already = match deliver::ack(&mail, &context.actor()?, seq) {
         Ok(already) => already,
-        Err(error) => return say_ack(context, mail.worker(), seq, error),
+        Err(error) => {
+            let said = kept::said([("seq", seq.get().into())]);
+            return match kept::instead(context, error, Operation::BriefAck, &[said]) {
+                Ok(kept) => Ok(kept),
+                Err(error) => say_ack(context, mail.worker(), seq, error),
+            };
+        }
     };
     let before = if already { " before" } else { "" };
     let read = BriefAcked::new(mail.worker(), seq, already);

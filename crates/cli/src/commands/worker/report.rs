@@ -1,14 +1,22 @@
 //! `worker report`, `worker confirm`: say how far the work is, and that an answer came.
 
-use flagpost_core::relay::reports::{self, NewReport};
+use flagpost_core::{
+    operations::Operation,
+    relay::reports::{self, NewReport},
+};
 use flagpost_model::{
     Seq, WorkerId,
     envelope::{Extras, ReportKind, Ticket},
     view,
 };
+use serde_json::json;
 
 use crate::{
-    commands::query::named, context::Context, error::usage, output::Answer, text::TextArg,
+    commands::{kept, query::named},
+    context::Context,
+    error::usage,
+    output::Answer,
+    text::TextArg,
 };
 
 /// Report to the controller
@@ -89,7 +97,25 @@ pub fn run(context: &Context, args: &ReportArgs) -> anyhow::Result<Answer> {
         session: None,
         extras: Extras::default(),
     };
-    let reported = reports::publish(&mail, &context.actor()?, draft)?;
+    let said = kept::said([
+        ("text", draft.body.as_str().into()),
+        ("kind", draft.kind.as_str().into()),
+        ("ticket", json!(draft.ticket)),
+        ("pr", json!(draft.pr)),
+        ("next_action", json!(draft.next_action)),
+        ("re", json!(re.map(Seq::get))),
+    ]);
+    let reported = match reports::publish(&mail, &context.actor()?, draft) {
+        Ok(reported) => reported,
+        Err(error) => {
+            return Ok(kept::instead(
+                context,
+                error,
+                Operation::ReportSend,
+                &[said],
+            )?);
+        }
+    };
     let report = &reported.report;
     let replay = "the same was reported a moment ago: nothing was added".to_owned();
     let line = format!(

@@ -25,7 +25,7 @@ use crate::world;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A client that speaks plain lines.
-struct McpClient {
+pub struct McpClient {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<String>,
@@ -60,7 +60,7 @@ impl McpClient {
     }
 
     /// One that has shaken hands, for this worker.
-    fn of(world: &World, worker: &str) -> Self {
+    pub fn of(world: &World, worker: &str) -> Self {
         Self::shaken(Self::silent(world, Some(worker), &[]), "2025-11-25").0
     }
 
@@ -113,7 +113,7 @@ impl McpClient {
     }
 
     /// What a tool answers.
-    fn ok(&mut self, tool: &str, arguments: &Value) -> Value {
+    pub fn ok(&mut self, tool: &str, arguments: &Value) -> Value {
         let result = self.call(tool, arguments);
         assert_eq!(result["isError"], false, "{tool} {arguments}: {result}");
         result["structuredContent"].clone()
