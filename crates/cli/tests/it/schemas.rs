@@ -314,6 +314,7 @@ fn every_schema_is_that_of_an_answer() {
         "graph_layout",
         "history_line",
         "inbox",
+        "kept",
         "landed",
         "landing",
         "landing_event",

@@ -159,24 +159,29 @@ impl Operation {
     }
 }
 
-/// Whether these words may be kept: a worker's on what it was given, and nobody's on a task that another
-/// one may have taken meanwhile. What its rule refuses here is refused as ever.
-fn may_be_kept(caller: &Caller, operation: Operation, said: &Arguments) -> Result<bool> {
+/// These words in the form in which they are kept, where they may be: a worker's on what it was given, and
+/// nobody's on a task that another one may have taken meanwhile. What its rule refuses here is refused as
+/// ever.
+fn form(
+    caller: &Caller,
+    operation: Operation,
+    said: &Arguments,
+) -> Result<Option<Map<String, Value>>> {
+    let mut kept = said.to_object();
     let ending = match operation {
         Operation::TaskDone => Ending::Completed,
         Operation::TaskFail => Ending::Failed,
         Operation::TaskStuck => Ending::Stuck,
         Operation::MessageSend => {
             let subject: Option<Subject> = said.parsed("subject")?;
-            return Ok(matches!(
-                subject,
-                Some(Subject::Done | Subject::Stuck | Subject::Progress)
-            ));
+            let of_work = [Subject::Done, Subject::Stuck, Subject::Progress];
+            let is_of_work = subject.is_some_and(|it| of_work.contains(&it));
+            return Ok(is_of_work.then_some(kept));
         }
-        operation => return Ok(operation.can_be_kept()),
+        operation => return Ok(operation.can_be_kept().then_some(kept)),
     };
     let list = caller.list(said)?;
-    let ids = [caller.task(&list, said)?];
+    let id = caller.task(&list, said)?;
     let act = Act {
         actor: caller.actor()?,
         token: said.number("token").map(Token),
@@ -187,14 +192,16 @@ fn may_be_kept(caller: &Caller, operation: Operation, said: &Arguments) -> Resul
         text: String::new(),
         parts: Parts::MayBeOpen,
     };
-    for Preview { task, refusal } in tasks::preview_moves(&list, &act, &ids, &event)? {
+    // By then it may fit several.
+    kept.insert("id".to_owned(), id.as_str().into());
+    for Preview { task, refusal } in tasks::preview_moves(&list, &act, &[id], &event)? {
         match refusal {
             Some(refusal) => return Err(refusal),
-            None if task.state.claim().is_none_or(|it| it.by != act.actor) => return Ok(false),
+            None if task.state.claim().is_none_or(|it| it.by != act.actor) => return Ok(None),
             None => {}
         }
     }
-    Ok(true)
+    Ok(Some(kept))
 }
 
 /// Keeps what was refused because nobody of the fleet could be asked, all or nothing; for whatever may not
@@ -214,15 +221,14 @@ pub fn keep(
         }
         _ => return Err(refused),
     };
-    for said in said {
-        if !may_be_kept(caller, operation, said)? {
-            return Err(refused);
-        }
-    }
+    let forms = said.iter().map(|it| form(caller, operation, it));
+    let Some(forms) = forms.collect::<Result<Option<Vec<_>>>>()? else {
+        return Err(refused);
+    };
     let speaker = caller.speaker()?;
     let after = History::of(home, &repo).last()?;
     let outgoing = Outgoing::of(home, &repo);
-    for said in said {
+    for arguments in forms {
         outgoing.add(&KeptReport {
             form: FORM,
             id: uuid::Uuid::now_v7().to_string(),
@@ -231,7 +237,7 @@ pub fn keep(
             operation: operation.name().to_owned(),
             actor: speaker.name.clone(),
             by: speaker.by.clone(),
-            arguments: said.to_object(),
+            arguments,
         })?;
     }
     Ok(KeptAnswer::new(operation.name(), speaker.name, repo, NOTE))
