@@ -41,7 +41,7 @@ use crate::{
     change,
     error::{Error, Result},
     home::Home,
-    order::{KEPT, Order, OrderRefusal, Outgoing, SharedChange},
+    order::{Order, OrderRefusal, Outgoing, SharedChange},
     relay, reservations,
 };
 
@@ -485,7 +485,7 @@ impl Writer<'_> {
                 entry = entry.detail("op", first);
             }
             if let Some(report) = self.history.home.tells() {
-                entry = entry.detail(KEPT, report.id());
+                entry = report.sign(entry);
             }
             let line = Line {
                 n,

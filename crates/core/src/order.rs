@@ -20,7 +20,7 @@ use flagpost_model::{ListId, RepoId};
 
 pub use base::{BasePart, share, take_over};
 pub use list_names::{lists, must_be_free};
-pub(crate) use outgoing::{KEPT, KeptReport, Outgoing};
+pub(crate) use outgoing::{KeptReport, Outgoing};
 pub use outgoing::{keep, kept};
 pub use shared_change::{ChangeOrigin, SharedChange};
 pub use telling::tell;

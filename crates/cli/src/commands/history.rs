@@ -207,7 +207,15 @@ fn what_of(entry: &Entry, own: Option<&ListId>) -> String {
 }
 
 /// What only programs ask for.
-const UNTOLD: [&str; 6] = ["rev", "op", "apart", "fingerprint", "sha256", "envelope"];
+const UNTOLD: [&str; 7] = [
+    "rev",
+    "op",
+    "apart",
+    "fingerprint",
+    "sha256",
+    "envelope",
+    "kept",
+];
 
 /// The states before and after, and what else is said in a word or two.
 fn change(entry: &Entry) -> String {

@@ -265,7 +265,7 @@ pub struct Entry {
     /// The rest. `rev` is the task's revision after the change; `op` the number of the first line
     /// of a change that has several, and in a void that of the change it takes back; `apart` that the
     /// line is a change of its own all the same; `by` who acted under the actor's name; `kept` the
-    /// id of a report that was kept while the fleet was away. Its numbers
+    /// id of a report that was kept while the fleet was away, `said_at` when it was made. Its numbers
     /// stay as they are spelt, which they would not on the way through a serializer.
     #[serde(skip)]
     pub detail: Map<String, Value>,

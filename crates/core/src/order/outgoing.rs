@@ -22,7 +22,7 @@ use super::OrderRefusal;
 use crate::{
     answers::KeptAnswer,
     error::{Error, Result},
-    history::{History, Kind},
+    history::{Entry, History, Kind},
     home::Home,
     operations::{Arguments, Caller, Operation},
     tasks::{self, Move, Parts, Preview},
@@ -104,9 +104,16 @@ impl KeptReport {
         }
     }
 
-    /// Its id, for the lines that tell of it.
-    pub(crate) fn id(&self) -> &str {
+    /// Its own id.
+    pub(super) fn id(&self) -> &str {
         &self.id
+    }
+
+    /// The entry as one that tells of it, and of when it was said.
+    pub(crate) fn sign(&self, entry: Entry) -> Entry {
+        entry
+            .detail(KEPT, self.id.as_str())
+            .detail("said_at", self.said_at.to_string())
     }
 
     /// Whether the other one says the same.
@@ -126,7 +133,7 @@ impl KeptReport {
 }
 
 /// The detail of a history line that names the report it tells of.
-pub(crate) const KEPT: &str = "kept";
+const KEPT: &str = "kept";
 
 /// Whether a line of this kind says that an operation has happened, which does not show by itself.
 fn tells(operation: &str, kind: &Kind) -> bool {
@@ -248,6 +255,16 @@ pub fn kept(home: &Home, repo: &RepoId) -> Result<usize> {
     Ok(Outgoing::of(home, repo).numbers()?.len())
 }
 
+/// The name of a report's file, and the number of such a name.
+fn name(number: u64) -> String {
+    format!("{number:06}.json")
+}
+
+fn number(text: &str) -> Option<u64> {
+    let number = text.strip_suffix(".json")?.parse().ok()?;
+    (name(number) == text).then_some(number)
+}
+
 /// The kept reports of a repository.
 #[derive(Debug)]
 pub(crate) struct Outgoing<'h> {
@@ -274,7 +291,6 @@ impl<'h> Outgoing<'h> {
     /// Their numbers, in the order in which they were said.
     pub(crate) fn numbers(&self) -> Result<Vec<u64>> {
         let names = fsx::names(self.home.fs(), &self.dir)?;
-        let number = |name: &str| name.strip_suffix(".json")?.parse().ok();
         let mut numbers: Vec<u64> = names
             .iter()
             .filter_map(|name| number(name.to_str()?))
@@ -284,7 +300,7 @@ impl<'h> Outgoing<'h> {
     }
 
     pub(super) fn path(&self, number: u64) -> PathBuf {
-        self.dir.join(format!("{number:06}.json"))
+        self.dir.join(name(number))
     }
 
     /// Keeps one more behind all others, durable on return. The same that is kept already is a retry.

@@ -1,3 +1,5 @@
+//! What may be kept, in which form, and which lines tell of it.
+
 use serde_json::json;
 
 use super::*;
@@ -92,5 +94,21 @@ fn a_line_tells_of_an_operation_that_does_not_show_by_itself() {
         ("brief.ack", Kind::BriefRead, false),
     ] {
         assert_eq!(tells(operation, &kind), expected, "{operation} {kind:?}");
+    }
+}
+
+#[test]
+fn a_report_has_one_name_and_what_a_hand_puts_beside_it_is_none() {
+    for (text, read) in [
+        ("000001.json", Some(1)),
+        ("1234567.json", Some(1_234_567)),
+        ("1.json", None),
+        ("+00001.json", None),
+        ("000001.json~", None),
+        (".000001.json.tmp-7", None),
+        ("quarantine", None),
+        (".lock", None),
+    ] {
+        assert_eq!(number(text), read, "{text}");
     }
 }
