@@ -49,9 +49,9 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "core",
-        lines: 28_960,
+        lines: 29_370,
         goal: 22_510,
-        why: "the operations and their table; errors, settings, mail and coordination say the same thing several times; doctor looks at each file of a mail; notifications, their settings and channels; what is to land, of which session, and what has landed; hooks and turns tell by one record; which session speaks for which worker through all that clients do with it; a client's settings given back to the byte; the tokens of workers; one order of changes for several machines: the change on its way, what of it is carried out here, the base",
+        why: "the operations and their table; errors, settings, mail and coordination say the same thing several times; doctor looks at each file of a mail; notifications, their settings and channels; what is to land, of which session, and what has landed; hooks and turns tell by one record; which session speaks for which worker through all that clients do with it; a client's settings given back to the byte; the tokens of workers; one order of changes for several machines: the change on its way, what of it is carried out here, the base; what is kept while they cannot be reached, and told",
     },
     Budget {
         krate: "run",
@@ -79,7 +79,7 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "mcp",
-        lines: 980,
+        lines: 990,
         goal: 960,
         why: "a face: the tools as a table, what each asks of the table of operations, resources; on two ways, of which one waits without a thread; a worker that left",
     },
@@ -91,9 +91,9 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "cli",
-        lines: 13_900,
+        lines: 14_060,
         goal: 10_760,
-        why: "every verb, its help and its words; simple verbs are to be read off the table of operations; a session that joins and leaves; a command over ssh; the token of a worker; the verbs of a fleet of machines",
+        why: "every verb, its help and its words; simple verbs are to be read off the table of operations; a session that joins and leaves; a command over ssh; the token of a worker; the verbs of a fleet of machines, and what is kept where one of them cannot be heard",
     },
 ];
 
