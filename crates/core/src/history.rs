@@ -34,7 +34,7 @@ pub use line::{Entry, Kind, Line};
 pub(crate) use numbered::Window;
 pub(crate) use onward::ReadPosition;
 pub(crate) use scan::HistoryScan;
-pub(crate) use shared::SharedEnd;
+pub(crate) use shared::{Follower, SharedEnd};
 pub use tail::{NewLines, Tail};
 
 use crate::{
@@ -145,6 +145,13 @@ impl<'h> History<'h> {
         self.record(actor, at, Vec::new())
     }
 
+    /// The same, whatever an order has to say.
+    pub(crate) fn void_alone(&self, actor: &WorkerId, at: Timestamp) -> Result<()> {
+        let appeared = |entry: &Entry| change::is_applied(self.home, None, entry);
+        self.writer_in(&|| Ok(None), at, &appeared)?
+            .record(actor, Vec::new())
+    }
+
     /// The same for a change that failed before the eyes of whoever made it, and who says so.
     fn take_back(&self, actor: &WorkerId, at: Timestamp) -> Result<()> {
         let appeared = |entry: &Entry| change::is_applied(self.home, None, entry);
@@ -161,6 +168,15 @@ impl<'h> History<'h> {
 
     /// Takes the history's lock and looks whether the last recorded change has appeared.
     pub(crate) fn writer(&self, at: Timestamp, appeared: Appeared<'_>) -> Result<Writer<'_>> {
+        self.writer_in(&|| self.home.order_of(&self.repo), at, appeared)
+    }
+
+    fn writer_in<'w>(
+        &'w self,
+        order: &dyn Fn() -> Result<Option<&'w dyn Order>>,
+        at: Timestamp,
+        appeared: Appeared<'_>,
+    ) -> Result<Writer<'w>> {
         let fs = self.home.fs();
         // Whoever wrote the first line had made the directory durable.
         if fsx::stat(fs, &self.path)?.is_none() {
@@ -182,7 +198,7 @@ impl<'h> History<'h> {
             }
             .into());
         }
-        let order = self.home.order_of(&self.repo)?;
+        let order = order()?;
         let voids = match order {
             None => self.unsettled(lines, appeared, Fate::CutShort)?,
             // What the fleet has is finished, and that takes the locks of what it changes.

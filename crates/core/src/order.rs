@@ -8,9 +8,11 @@
 mod apply;
 mod base;
 mod list_names;
+mod message;
 mod outgoing;
 mod shared_change;
 mod shared_dir;
+mod take_over;
 mod telling;
 
 use std::{fmt, path::PathBuf};
@@ -18,11 +20,13 @@ use std::{fmt, path::PathBuf};
 use flagpost_disk::fsx;
 use flagpost_model::{ListId, RepoId};
 
-pub use base::{BasePart, share, take_over};
+pub use base::{BasePart, share};
 pub use list_names::{lists, must_be_free};
+pub use message::Message;
 pub(crate) use outgoing::{KeptReport, Outgoing};
 pub use outgoing::{keep, kept};
 pub use shared_change::{ChangeOrigin, SharedChange};
+pub use take_over::{TakenOver, take_over};
 pub use telling::tell;
 
 use crate::{
@@ -133,6 +137,11 @@ pub fn shared(home: &Home) -> Result<Vec<RepoId>> {
     all.retain(|repo| is_shared(home, repo).unwrap_or_default());
     all.sort();
     Ok(all)
+}
+
+/// Which order of a repository this machine goes by: each one that is begun anew has a higher number.
+pub fn epoch(home: &Home, repo: &RepoId) -> Result<u64> {
+    History::of(home, repo).epoch()
 }
 
 /// The number of the last line that a repository's history has here.

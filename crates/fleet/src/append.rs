@@ -17,8 +17,8 @@ use crate::{
     stream::{MESSAGE_BYTES, RepoStream, info},
 };
 
-/// The server's numbers for: another message has the place.
-const OVERTAKEN: [u64; 2] = [10071, 10164];
+/// The server's numbers for: another message has the place, or the order has ended.
+const OVERTAKEN: [u64; 3] = [10071, 10164, 10109];
 
 /// The server's number for: the message is larger than the stream's may be.
 const TOO_LARGE: u64 = 10054;
@@ -42,7 +42,7 @@ pub struct Change<'a> {
 /// Why a message is not, or not known to be, the next.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AppendError {
-    /// Another message has the place; this one was not stored.
+    /// Another message has the place, or the order ended before it; this one was not stored.
     #[error("another machine's change came first")]
     Overtaken,
     /// The key does not allow it; it was not stored.

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::{
     error::FleetError,
     hub::Hub,
+    stored::header,
     stream::{Replicas, check, create, info, info_of},
 };
 
@@ -31,6 +32,8 @@ pub(crate) enum Over {
     Anything,
     /// Nothing: it is made, once.
     Nothing,
+    /// The record of this place, and no other.
+    That(u64),
 }
 
 /// The server's numbers for: the key has a record.
@@ -126,8 +129,14 @@ impl Bucket {
         let body = serde_json::to_vec(record)
             .map_err(|error| FleetError::malformed(what.as_str(), error))?;
         let mut headers = HeaderMap::new();
-        if over == Over::Nothing {
-            headers.insert("Nats-Expected-Last-Subject-Sequence", "0");
+        let expected = match over {
+            Over::Anything => None,
+            Over::Nothing => Some(0),
+            Over::That(seq) => Some(seq),
+        };
+        if let Some(seq) = expected {
+            let name = "Nats-Expected-Last-Subject-Sequence";
+            headers.insert(name, seq.to_string().as_str());
         }
         if let Some(seconds) = seconds {
             headers.insert("Nats-TTL", format!("{seconds}s").as_str());
@@ -157,6 +166,14 @@ impl Bucket {
 
     /// A key's record.
     pub(crate) fn get<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, FleetError> {
+        Ok(self.get_with_place(key)?.map(|(_, record)| record))
+    }
+
+    /// A key's record, and its place.
+    pub(crate) fn get_with_place<T: DeserializeOwned>(
+        &self,
+        key: &str,
+    ) -> Result<Option<(u64, T)>, FleetError> {
         let what = format!("read {key} of {}", self.name);
         let body = json!({ "last_by_subj": self.subject(key)? }).to_string();
         let subject = format!("$JS.API.DIRECT.GET.{}", self.stream());
@@ -166,9 +183,11 @@ impl Bucket {
             return Ok(None);
         }
         let what = format!("{key} of {}", self.name);
+        let headers = answer.headers.unwrap_or_default();
+        let seq = header(&what, &headers, "Nats-Sequence")?;
         let record = serde_json::from_slice(&answer.payload);
         record
-            .map(Some)
+            .map(|record| Some((seq, record)))
             .map_err(|error| FleetError::malformed(what, error))
     }
 

@@ -31,7 +31,7 @@ const ACCESS: &str = "access";
 pub struct FleetRecord {
     /// What people call it.
     pub name: String,
-    /// How often its orders were restored.
+    /// Always 1: each repository counts its own.
     pub epoch: u64,
     /// The oldest wire that its machines may speak.
     pub wire_min: u32,
@@ -49,6 +49,13 @@ pub struct RepoRecord {
     pub root_commit: Option<String>,
     /// Who shared it.
     pub created_by: MachineId,
+    /// Which order it goes by, or is to go by as soon as that has begun.
+    #[serde(default = "first")]
+    pub epoch: u64,
+}
+
+fn first() -> u64 {
+    1
 }
 
 /// A list of tasks, whose name is the fleet's.
@@ -169,6 +176,24 @@ impl Fleet {
     pub fn put_machine(&self, id: &MachineId, record: &MachineRecord) -> Result<(), FleetError> {
         let key = key::<MachineRecord>(id);
         self.bucket.put(&key, record, Over::Anything, None)
+    }
+
+    /// Gives a repository's next order its number, which is above `above`. Where there is no record of it,
+    /// that is made as `record` says.
+    pub(crate) fn next_epoch(
+        &self,
+        repo: &RepoId,
+        above: u64,
+        record: RepoRecord,
+    ) -> Result<u64, FleetError> {
+        let key = key::<RepoRecord>(repo);
+        let (over, mut record) = match self.bucket.get_with_place(&key)? {
+            Some((place, record)) => (Over::That(place), record),
+            None => (Over::Nothing, record),
+        };
+        record.epoch = record.epoch.max(above) + 1;
+        self.bucket.put(&key, &record, over, None)?;
+        Ok(record.epoch)
     }
 
     /// A record.

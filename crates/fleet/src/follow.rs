@@ -19,9 +19,11 @@ use flagpost_model::RepoId;
 
 use crate::{
     error::FleetError,
+    fleet_record::MachineRecord,
     keeper::wait_until,
     live::LiveMachine,
-    order::{Link, follow, refusal, seq_of},
+    order::{Link, begins, follow, lost, put_aside, refusal, seq_of},
+    stand::{OrderEnd, Stand},
 };
 
 /// From one look for shared repositories to the next.
@@ -36,8 +38,14 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// How long a reader waits before it looks whether it is to end.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// Follows until `stop` says so; `tell` hears what stands in the way, once each time it changes.
-pub fn keep_up(home: &Home, stop: &AtomicBool, tell: &(dyn Fn(String) + Sync)) {
+/// Follows until `stop` says so; `tell` hears what stands in the way, once each time it changes. Where the
+/// fleet has no record of this machine, it writes this one.
+pub fn keep_up(
+    home: &Home,
+    record: &MachineRecord,
+    stop: &AtomicBool,
+    tell: &(dyn Fn(String) + Sync),
+) {
     let said = Mutex::new(BTreeMap::new());
     let tell = &|about: String, what: Option<String>| {
         let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
@@ -50,7 +58,7 @@ pub fn keep_up(home: &Home, stop: &AtomicBool, tell: &(dyn Fn(String) + Sync)) {
         match Link::open(home) {
             Ok(link) => {
                 tell("fleet".to_owned(), None);
-                with_link(home, &link, stop, tell);
+                with_link(home, (&link, record), stop, tell);
             }
             Err(error) => {
                 tell("fleet".to_owned(), Some(error.to_string()));
@@ -62,7 +70,12 @@ pub fn keep_up(home: &Home, stop: &AtomicBool, tell: &(dyn Fn(String) + Sync)) {
 
 type Tell<'t> = &'t (dyn Fn(String, Option<String>) + Sync);
 
-fn with_link(home: &Home, link: &Link, stop: &AtomicBool, tell: Tell<'_>) {
+fn with_link(
+    home: &Home,
+    (link, record): (&Link, &MachineRecord),
+    stop: &AtomicBool,
+    tell: Tell<'_>,
+) {
     thread::scope(|scope| {
         let mut followed: Vec<RepoId> = Vec::new();
         let (since, mut signed) = (home.now(), None);
@@ -85,8 +98,8 @@ fn with_link(home: &Home, link: &Link, stop: &AtomicBool, tell: Tell<'_>) {
                     applied: applied.clone(),
                     since,
                 };
-                let fleet = link.hub.fleet();
-                let put = fleet.and_then(|fleet| fleet.live().put_machine(&link.machine, &sign));
+                let is_known = signed.is_some();
+                let put = give_sign(link, &sign, (!is_known).then_some(record));
                 signed = put.is_ok().then(|| (Instant::now(), applied));
                 let failed = put.err().map(|it| it.to_string());
                 tell("signs of life".to_owned(), failed);
@@ -96,9 +109,25 @@ fn with_link(home: &Home, link: &Link, stop: &AtomicBool, tell: Tell<'_>) {
     });
 }
 
+/// Tells the fleet that this machine is there, and who it is where that is said and not known.
+fn give_sign(
+    link: &Link,
+    sign: &LiveMachine,
+    record: Option<&MachineRecord>,
+) -> Result<(), FleetError> {
+    let fleet = link.hub.fleet()?;
+    if let Some(record) = record {
+        match fleet.create(&link.machine, record) {
+            Ok(()) | Err(FleetError::Exists { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    fleet.live().put_machine(&link.machine, sign)
+}
+
 fn keep_up_with(home: &Home, link: &Link, repo: &RepoId, stop: &AtomicBool, tell: Tell<'_>) {
     while !stop.load(Ordering::Relaxed) {
-        let failed = read_on(home, link, repo, stop, tell).err();
+        let failed = read_on(home, link, repo, (stop, tell)).err();
         tell(
             format!("repository {repo}"),
             failed.map(|it| it.to_string()),
@@ -112,14 +141,22 @@ fn read_on(
     home: &Home,
     link: &Link,
     repo: &RepoId,
-    stop: &AtomicBool,
-    tell: Tell<'_>,
+    (stop, tell): (&AtomicBool, Tell<'_>),
 ) -> flagpost_core::Result<()> {
     let said = |error: FleetError| flagpost_core::Error::from(refusal(repo, &error));
-    let stream = link.stream(repo)?;
-    let Some(last) = stream.last().map_err(said)? else {
-        return Ok(());
+    let OrderEnd {
+        stream,
+        last,
+        aside,
+        ..
+    } = match link.stand(home, repo)? {
+        Stand::Here(end) => end,
+        Stand::Begins => return Err(begins(repo).into()),
+        Stand::Lost(reason) => return Err(lost(repo, &reason).into()),
     };
+    if let Some(what) = put_aside(repo, &aside) {
+        tell("quarantine".to_owned(), Some(what));
+    }
     let from = seq_of(&stream, order::first_wanted(home, repo)?, &last).map_err(said)?;
     if from > last.seq {
         order::caught_up(home, repo, last.headers.numbers.last())?;
@@ -127,11 +164,18 @@ fn read_on(
     let mut reader = stream.read_from(from).map_err(said)?;
     let mut looked = None;
     while !stop.load(Ordering::Relaxed) {
-        if let Some(stored) = reader.next(PATIENCE).map_err(said)? {
-            follow(home, repo, &stored)?;
-        } else if looked.is_none_or(|at: Instant| at.elapsed() > LOOK) {
-            tell_kept(home, repo, tell);
-            looked = Some(Instant::now());
+        match reader.next(PATIENCE) {
+            Ok(Some(stored)) => follow(home, repo, &stored)?,
+            Ok(None) if looked.is_none_or(|at: Instant| at.elapsed() > LOOK) => {
+                tell_kept(home, repo, tell);
+                looked = Some(Instant::now());
+            }
+            Ok(None) => {}
+            // What became of it is seen by the next look.
+            Err(
+                FleetError::Gone { .. } | FleetError::Replaced { .. } | FleetError::Shorter { .. },
+            ) => return Ok(()),
+            Err(error) => return Err(said(error)),
         }
     }
     Ok(())

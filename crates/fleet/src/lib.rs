@@ -10,6 +10,7 @@
 //! or mail, and what a message says only core does.
 
 mod address;
+mod anew;
 mod append;
 mod bucket;
 mod error;
@@ -28,11 +29,13 @@ mod server;
 mod server_config;
 mod server_error;
 mod share;
+mod stand;
 mod standing;
 mod stored;
 mod stream;
 
 pub use address::{HostPort, InvalidInvitation, Invitation, PublicKey, Seed, Transport};
+pub use anew::{Begun, Behind, compact, restore};
 pub use append::{AppendError, Change};
 pub use error::FleetError;
 pub use fleet_record::{Fleet, FleetRecord, Keyed, ListRecord, MachineRecord, RepoRecord};

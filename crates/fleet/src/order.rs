@@ -8,14 +8,15 @@
 use std::{
     collections::BTreeMap,
     fmt,
+    path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use flagpost_core::{
     Error, Home, Result,
-    order::{self, BasePart, ChangeOrigin, Order, OrderRefusal, SharedChange},
+    order::{self, ChangeOrigin, Message, Order, OrderRefusal, SharedChange},
 };
 use flagpost_model::{ListId, MachineId, RepoId};
 use tokio::runtime::Runtime;
@@ -26,7 +27,8 @@ use crate::{
     fleet_record::Fleet,
     hub::{Deadlines, Hub},
     membership::{Membership, MembershipError},
-    stored::{ChangeHeaders, Lane, Numbers, Stored, WIRE},
+    stand::{OrderEnd, PATIENCE, Stand},
+    stored::{ChangeHeaders, Lane, Numbers, Stored, WIRE, before_first},
     stream::RepoStream,
 };
 
@@ -35,14 +37,17 @@ use crate::{
 const CONNECT: Duration = Duration::from_secs(2);
 const SETTLE: Duration = Duration::from_secs(4);
 
-/// How long a reader waits for a message that is there.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a verb waits for an order that is begun anew, and from one look to the next.
+const BEGINS_WITHIN: Duration = Duration::from_secs(10);
+const LOOK: Duration = Duration::from_millis(50);
 
 /// The order in which the shared repositories of a home are changed.
 pub struct FleetOrder {
     /// The same home in no order.
     home: Home,
     link: OnceLock<Link>,
+    /// Hears of what is kept in quarantine.
+    tell: fn(&str),
 }
 
 /// A connection, and what is known of each repository's end.
@@ -69,12 +74,13 @@ impl fmt::Debug for FleetOrder {
 }
 
 /// The same home, whose shared repositories are changed in the order of its fleet. Nobody is asked before
-/// something is.
+/// something is. `tell` hears of what a verb puts aside.
 #[must_use]
-pub fn ordered(home: Home) -> Home {
+pub fn ordered(home: Home, tell: fn(&str)) -> Home {
     let order = FleetOrder {
         home: home.clone(),
         link: OnceLock::new(),
+        tell,
     };
     home.ordered(Arc::new(order))
 }
@@ -92,8 +98,21 @@ impl Order for FleetOrder {
     }
 
     fn catch_up(&self, repo: &RepoId) -> Result<()> {
-        outside(|| self.link(repo)?.catch_up(&self.home, repo))
+        let aside = outside(|| self.link(repo)?.catch_up(&self.home, repo))?;
+        if let Some(what) = put_aside(repo, &aside) {
+            (self.tell)(&what);
+        }
+        Ok(())
     }
+}
+
+/// What is to be said of copies in quarantine; nothing where there are none.
+pub(crate) fn put_aside(repo: &RepoId, beside: &[PathBuf]) -> Option<String> {
+    let files: Vec<String> = beside.iter().map(|it| it.display().to_string()).collect();
+    let files = Some(files.join(", ")).filter(|it| !it.is_empty())?;
+    Some(format!(
+        "repository {repo} began anew in the fleet, without all that was here; a copy lies in quarantine/ beside {files}"
+    ))
 }
 
 /// Does what waits for answers on a thread that drives no runtime, as those of a daemon may.
@@ -111,14 +130,20 @@ impl FleetOrder {
     fn make_next(&self, change: &SharedChange) -> Result<(), OrderRefusal> {
         let repo = change.repo();
         let link = self.link(repo)?;
-        let stream = link.stream(repo)?;
+        let stream = link.stream(repo).map_err(|error| said(repo, &error))?;
         let before = change.first() - 1;
-        let after = match link.places().get(repo) {
-            Some(place) if place.n == before => place.seq,
-            _ => match stream.last().map_err(|error| refusal(repo, &error))? {
-                Some(last) if last.headers.numbers.last() == before => last.seq,
-                Some(_) | None => return Err(overtaken(repo)),
-            },
+        let place = link.places().get(repo).copied();
+        let after = match place.filter(|it| it.n == before) {
+            Some(place) => place.seq,
+            None => {
+                let known = order::epoch(&self.home, repo);
+                let known = known.map_err(|error| frozen(repo, error.to_string()))?;
+                let last = stream.last().map_err(|error| said(repo, &error))?;
+                let comes_before =
+                    |it: &Stored| it.headers.epoch == known && it.headers.numbers.last() == before;
+                let last = last.filter(comes_before);
+                last.ok_or_else(|| overtaken(repo))?.seq
+            }
         };
         let seq = append(&stream, &link.machine, after, change)?;
         let n = change.last();
@@ -186,33 +211,54 @@ impl Link {
     }
 
     /// The order of a repository, looked at once whether it promises what it must.
-    pub(crate) fn stream(&self, repo: &RepoId) -> Result<RepoStream, OrderRefusal> {
+    pub(crate) fn stream(&self, repo: &RepoId) -> Result<RepoStream, FleetError> {
         let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = streams.get(repo) {
             return Ok(known.clone());
         }
-        let stream = RepoStream::open(&self.hub, repo);
-        let stream = stream.map_err(|error| refusal(repo, &error))?;
+        let stream = RepoStream::open(&self.hub, repo)?;
         streams.insert(repo.clone(), stream.clone());
         Ok(stream)
     }
 
-    /// Carries out in this home, which is in no order, what the order of a repository has by now.
-    pub(crate) fn catch_up(&self, home: &Home, repo: &RepoId) -> Result<()> {
-        let stream = self.stream(repo)?;
-        let wanted = order::first_wanted(home, repo)?;
-        let said = |error: FleetError| Error::from(refusal(repo, &error));
-        let Some(last) = stream.last().map_err(said)? else {
-            return Err(frozen(repo, "the fleet has nothing of it".to_owned()).into());
-        };
-        let from = seq_of(&stream, wanted, &last).map_err(said)?;
-        let mut reader = stream.read_from(from).map_err(said)?;
-        while reader.next_seq() <= last.seq {
-            match reader.next(PATIENCE).map_err(said)? {
-                Some(stored) => follow(home, repo, &stored)?,
-                None => {
-                    let reason = "its server does not answer".to_owned();
-                    return Err(unreachable(repo, reason).into());
+    /// Carries out in this home, which is in no order, what the order of a repository has by now. One that
+    /// begins anew is waited for. Answers beside what a copy was kept in quarantine.
+    pub(crate) fn catch_up(&self, home: &Home, repo: &RepoId) -> Result<Vec<PathBuf>> {
+        let deadline = Instant::now() + BEGINS_WITHIN;
+        let mut aside = Vec::new();
+        loop {
+            match self.stand(home, repo)? {
+                Stand::Here(mut end) => {
+                    aside.append(&mut end.aside);
+                    self.read_up_to(home, repo, &end)?;
+                    if !end.is_sealed {
+                        return Ok(aside);
+                    }
+                }
+                Stand::Begins => {}
+                Stand::Lost(reason) => return Err(lost(repo, &reason).into()),
+            }
+            if Instant::now() >= deadline {
+                return Err(begins(repo).into());
+            }
+            thread::sleep(LOOK);
+        }
+    }
+
+    /// Carries out what an order has up to this end.
+    pub(crate) fn read_up_to(&self, home: &Home, repo: &RepoId, end: &OrderEnd) -> Result<()> {
+        let said = |error: FleetError| Error::from(said(repo, &error));
+        let OrderEnd { stream, last, .. } = end;
+        let from = seq_of(stream, order::first_wanted(home, repo)?, last).map_err(said)?;
+        if from <= last.seq {
+            let mut reader = stream.read_from(from).map_err(said)?;
+            while reader.next_seq() <= last.seq {
+                match reader.next(PATIENCE).map_err(said)? {
+                    Some(stored) => follow(home, repo, &stored)?,
+                    None => {
+                        let reason = "its server does not answer".to_owned();
+                        return Err(unreachable(repo, reason).into());
+                    }
                 }
             }
         }
@@ -271,10 +317,16 @@ fn append(
     let change = Change {
         machine,
         lane,
-        headers: ChangeHeaders::new(numbers),
+        headers: ChangeHeaders::new(numbers, after),
         body: &body,
     };
-    stream.append(after, &change).map_err(|error| match error {
+    let appended = stream.append(after, &change);
+    appended.map_err(|error| refused(repo, lane, error))
+}
+
+/// What it means to whoever changes a repository that a message is not the next.
+pub(crate) fn refused(repo: &RepoId, lane: Lane, error: AppendError) -> OrderRefusal {
+    match error {
         AppendError::Overtaken => overtaken(repo),
         AppendError::NotAllowed { .. } => OrderRefusal::NotAllowed {
             repo: repo.clone(),
@@ -289,8 +341,8 @@ fn append(
             repo: repo.clone(),
             bytes,
         },
-        AppendError::Refused(error) => refusal(repo, &error),
-    })
+        AppendError::Refused(error) => said(repo, &error),
+    }
 }
 
 /// Makes a list's name a repository's in its fleet.
@@ -311,15 +363,14 @@ pub(crate) fn follow(home: &Home, repo: &RepoId, stored: &Stored) -> Result<()> 
         let reason = "a newer Flagpost changes it; update this machine's";
         return Err(frozen(repo, reason.to_owned()).into());
     }
-    if BasePart::parse(repo, &stored.body)?.is_some() {
+    let Message::Change(change) = Message::parse(repo, &stored.body)? else {
         return Ok(());
-    }
+    };
     let origin = match stored.lane {
         Lane::Gate => ChangeOrigin::Gate,
         Lane::Own => ChangeOrigin::Plain,
     };
-    SharedChange::parse(repo, &stored.body)?.follow(home, origin)?;
-    Ok(())
+    change.follow(home, origin)
 }
 
 /// The place of the message that has line `n`, or would come next.
@@ -328,7 +379,7 @@ pub(crate) fn seq_of(stream: &RepoStream, n: u64, last: &Stored) -> Result<u64, 
     if n >= last.headers.numbers.first() {
         return Ok(last.seq + u64::from(n > last.headers.numbers.last()));
     }
-    let (mut low, mut high) = (1, last.seq);
+    let (mut low, mut high) = (before_first(last.headers.epoch) + 1, last.seq);
     while low < high {
         let middle = low + (high - low) / 2;
         let found = stream.get(middle)?.ok_or_else(|| FleetError::Gone {
@@ -354,6 +405,27 @@ fn unreachable(repo: &RepoId, reason: String) -> OrderRefusal {
 fn frozen(repo: &RepoId, reason: String) -> OrderRefusal {
     let repo = repo.clone();
     OrderRefusal::Frozen { repo, reason }
+}
+
+/// An order that this machine cannot go by.
+pub(crate) fn lost(repo: &RepoId, reason: &str) -> OrderRefusal {
+    let next = "'flagpost fleet restore' on the machine that founded the fleet begins it anew";
+    frozen(repo, format!("{reason}; {next}"))
+}
+
+/// An order that is not whole yet.
+pub(crate) fn begins(repo: &RepoId) -> OrderRefusal {
+    unreachable(repo, "it begins anew, and is not there yet".to_owned())
+}
+
+/// The same for an order that was there a moment ago: who catches up sees what became of it.
+fn said(repo: &RepoId, error: &FleetError) -> OrderRefusal {
+    match error {
+        FleetError::Gone { .. } | FleetError::Replaced { .. } | FleetError::Shorter { .. } => {
+            overtaken(repo)
+        }
+        error => refusal(repo, error),
+    }
 }
 
 /// What the server's word means to whoever changes a repository.

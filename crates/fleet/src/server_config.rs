@@ -114,7 +114,7 @@ impl ServerConfig {
         let accounts: String = self.machines.iter().map(account).collect();
         let cluster = self.cluster.as_ref().map(Cluster::text);
         Ok(format!(
-            "listen: \"{}\"\n\
+            "listen: \"{}\"\nmax_payload: 8MB\n\
              {}\
              jetstream {{ store_dir: {store}, sync_interval: always, max_file_store: {} }}\n\
              accounts {{\n  \

@@ -9,27 +9,27 @@ use std::{path::Path, time::Duration};
 use flagpost_core::{
     Home, Repository,
     git::Git,
-    order::{self, BasePart, OrderRefusal},
+    order::{self, Message},
 };
 use flagpost_model::{MachineId, RepoId, WorkerId};
 use jiff::Timestamp;
 
 use crate::{
     address::Invitation,
-    append::Change,
+    anew::Founder,
     error::FleetError,
     fleet_record::{Fleet, FleetRecord, ListRecord, MachineRecord, RepoRecord},
-    hub::{Deadlines, Hub},
+    hub::Deadlines,
     membership::{Membership, MembershipError},
-    order::{Link, name_list, runtime},
+    order::{Link, name_list, put_aside},
     server::KeptServer,
     server_error::ServerError,
-    stored::{ChangeHeaders, Lane, Numbers},
+    stand::base,
     stream::RepoStream,
 };
 
 /// What happens once may take its time: three servers may still be choosing which of them leads.
-const PATIENT: Deadlines = Deadlines {
+pub(crate) const PATIENT: Deadlines = Deadlines {
     connect: Duration::from_secs(5),
     answer: Duration::from_secs(12),
     settle: Duration::from_secs(15),
@@ -44,6 +44,34 @@ pub enum ShareError {
     /// Only the machine that founded the fleet has the administrator's key.
     #[error("only the machine that founded the fleet can do that")]
     NotFounder,
+    /// It is no part of the fleet.
+    #[error("repository {repo} is not shared")]
+    NotShared {
+        /// Which.
+        repo: RepoId,
+    },
+    /// Nothing of its order is lost.
+    #[error("the fleet has all of repository {repo}: nothing is to be restored")]
+    Whole {
+        /// Which.
+        repo: RepoId,
+    },
+    /// Another machine has more of it.
+    #[error("machine {machine} has lines up to {theirs}, and this one up to {ours}")]
+    Behind {
+        /// Which machine.
+        machine: MachineId,
+        /// The number of its last line.
+        theirs: u64,
+        /// The number of the last line here.
+        ours: u64,
+    },
+    /// Nothing is removed that only one machine has.
+    #[error("no other machine that is there has line {n} by now")]
+    Unheard {
+        /// The number of the last line.
+        n: u64,
+    },
     /// A clone is known by its first commit, and there is none.
     #[error("a repository without a commit cannot be shared: its clones would not be known")]
     NoCommit,
@@ -111,17 +139,13 @@ fn listed(known: &[String]) -> String {
 
 /// Brings the repository into the fleet of this home, which its machine founded; the number of its last line.
 pub fn share(home: &Home, repository: &Repository, actor: &WorkerId) -> Result<u64, ShareError> {
-    let member = Membership::read(home)?.ok_or(ShareError::NoFleet)?;
-    let admin = member.admin.clone().ok_or(ShareError::NotFounder)?;
+    let founder = Founder::of(home)?;
     let repo = &repository.id;
     if order::is_shared(home, repo)? {
         return Err(ShareError::Shared { repo: repo.clone() });
     }
-    let root_commit = root_commit(&repository.top)?.ok_or(ShareError::NoCommit)?;
-    let runtime = runtime(&member.invitation.to_string())?;
-    let to = member.invitation.with_seed(admin);
-    let hub = Hub::connect_within(&to, runtime.handle(), PATIENT)?;
-    let fleet = hub.fleet()?;
+    let record = founder.record_of(repository)?;
+    let fleet = founder.hub.fleet()?;
     order::must_be_free(home, repo, &repository.name)?;
     for list in [repository.name.clone()]
         .into_iter()
@@ -129,12 +153,7 @@ pub fn share(home: &Home, repository: &Repository, actor: &WorkerId) -> Result<u
     {
         name_list(&fleet, repo, &list).map_err(flagpost_core::Error::from)?;
     }
-    let stream = RepoStream::create(&hub, repo, fleet.record()?.replicas)?;
-    let record = RepoRecord {
-        name: repository.name.to_string(),
-        root_commit: Some(root_commit),
-        created_by: member.machine.clone(),
-    };
+    let stream = RepoStream::create(&founder.hub, repo, fleet.record()?.replicas)?;
     match fleet.create(repo, &record) {
         // It was begun and cut short.
         Ok(()) | Err(FleetError::Exists { .. }) => {}
@@ -142,30 +161,12 @@ pub fn share(home: &Home, repository: &Repository, actor: &WorkerId) -> Result<u
     }
     let last = stream.last()?;
     if let Some(last) = &last
-        && BasePart::parse(repo, &last.body)?.is_none()
+        && let Message::Change(_) = Message::parse(repo, &last.body)?
     {
         return Err(ShareError::Shared { repo: repo.clone() });
     }
-    let mut after = last.map_or(0, |last| last.seq);
-    let mut publish = |part: &BasePart| {
-        let refused = |reason: String| OrderRefusal::Unreachable {
-            repo: repo.clone(),
-            reason,
-        };
-        let numbers = Numbers::new(1, part.last());
-        let numbers = numbers.ok_or_else(|| refused("it has no history yet".to_owned()))?;
-        let body = part.to_bytes();
-        let change = Change {
-            machine: &member.machine,
-            lane: Lane::Own,
-            headers: ChangeHeaders::new(numbers),
-            body: &body,
-        };
-        let appended = stream.append(after, &change);
-        after = appended.map_err(|error| refused(error.to_string()))?;
-        Ok(())
-    };
-    Ok(order::share(home, repo, actor, &mut publish)?)
+    let after = last.map_or(0, |last| last.seq);
+    founder.begin(home, (repo, 1), actor, &|| Ok((stream.clone(), after)))
 }
 
 /// What a machine joined.
@@ -175,6 +176,8 @@ pub struct Joined {
     pub fleet: FleetRecord,
     /// The repository of the clone, and the number of its last line; none outside of a clone.
     pub repository: Option<(Repository, u64)>,
+    /// What was put aside for that; none where nothing was in its way.
+    pub put_aside: Option<String>,
 }
 
 /// Makes this home one of the fleet's, and the clone around `dir` one of its repositories.
@@ -200,10 +203,15 @@ pub fn join(
     let record = fleet.record()?;
     fleet.put_machine(&member.machine, machine)?;
     member.write(home)?;
-    let repository = take_over(home, &link, &fleet, dir)?;
+    let taken = take_over(home, &link, &fleet, dir)?;
+    let (repository, put_aside) = match taken {
+        Some((repository, last, put_aside)) => (Some((repository, last)), put_aside),
+        None => (None, None),
+    };
     Ok(Joined {
         fleet: record,
         repository,
+        put_aside,
     })
 }
 
@@ -258,7 +266,7 @@ fn take_over(
     link: &Link,
     fleet: &Fleet,
     dir: &Path,
-) -> Result<Option<(Repository, u64)>, ShareError> {
+) -> Result<Option<(Repository, u64, Option<String>)>, ShareError> {
     if !Repository::is_git(home, dir)? {
         return Ok(None);
     }
@@ -281,44 +289,23 @@ fn take_over(
         }
     }
     let repository = Repository::adopt(home, dir, repo, &name)?;
+    let mut aside = Vec::new();
     if !order::is_shared(home, repo)? {
-        let parts = base(link, repo)?;
-        order::take_over(home, repo, &parts)?;
+        let stream = link.stream(repo)?;
+        let last = stream.last()?;
+        let parts = last.as_ref().map(|last| base(&stream, last)).transpose()?;
+        let whole = last.zip(parts.flatten());
+        let (last, parts) = whole.ok_or_else(|| ShareError::Unfinished { repo: repo.clone() })?;
+        aside = order::take_over(home, (repo, last.headers.epoch), parts)?.aside;
     }
-    link.catch_up(home, repo)?;
+    aside.append(&mut link.catch_up(home, repo)?);
     let last = order::last(home, repo)?;
-    Ok(Some((repository, last)))
-}
-
-/// The last whole base of a repository's order.
-fn base(link: &Link, repo: &RepoId) -> Result<Vec<BasePart>, ShareError> {
-    let stream = link.stream(repo).map_err(flagpost_core::Error::from)?;
-    let unfinished = || ShareError::Unfinished { repo: repo.clone() };
-    let last = stream.last()?.ok_or_else(unfinished)?.seq;
-    let mut reader = stream.read_from(1)?;
-    let (mut whole, mut begun) = (None, Vec::new());
-    while reader.next_seq() <= last {
-        let Some(stored) = reader.next(Duration::from_secs(5))? else {
-            break;
-        };
-        // What follows the beginning is no part of it.
-        let Some(part) = BasePart::parse(repo, &stored.body)? else {
-            break;
-        };
-        if part.is_first() {
-            begun.clear();
-        }
-        let is_last = part.is_last();
-        begun.push(part);
-        if is_last {
-            whole = Some(std::mem::take(&mut begun));
-        }
-    }
-    whole.ok_or_else(unfinished)
+    let put_aside = put_aside(repo, &aside);
+    Ok(Some((repository, last, put_aside)))
 }
 
 /// The first commit of the repository around `dir`; none where it has none yet.
-fn root_commit(dir: &Path) -> Result<Option<String>, ShareError> {
+pub(crate) fn root_commit(dir: &Path) -> Result<Option<String>, ShareError> {
     let mut git = Git::at(dir).args(&["rev-list", "--max-parents=0", "HEAD"]);
     let answer = git.ask().map_err(flagpost_core::Error::from)?;
     let text = String::from_utf8_lossy(&answer.out).into_owned();

@@ -15,6 +15,23 @@ use crate::error::FleetError;
 /// The wire's version that this build speaks.
 pub const WIRE: u32 = 1;
 
+/// How many bits of a place are its order's own: places of two orders are never the same, so that a message
+/// for one is none for the other.
+const PLACES: u32 = 40;
+
+/// The place before the first message of an order.
+pub(crate) fn before_first(epoch: u64) -> u64 {
+    match epoch {
+        0 | 1 => 0,
+        _ => epoch << PLACES,
+    }
+}
+
+/// The order that a place belongs to.
+pub(crate) fn epoch_of(seq: u64) -> u64 {
+    (seq >> PLACES).max(1)
+}
+
 /// For whom a machine speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lane {
@@ -40,7 +57,7 @@ pub struct ChangeHeaders {
     pub numbers: Numbers,
     /// The operation that it came of; one operation is one message.
     pub op: Uuid,
-    /// How often the order was restored.
+    /// Which of the repository's orders it belongs to, which have begun one after the other.
     pub epoch: u64,
 }
 
@@ -104,13 +121,13 @@ impl FromStr for Numbers {
 }
 
 impl ChangeHeaders {
-    /// Of a new operation, in the first epoch.
-    pub(crate) fn new(numbers: Numbers) -> Self {
+    /// Of a new operation, for the message after this one.
+    pub(crate) fn new(numbers: Numbers, after: u64) -> Self {
         Self {
             wire: WIRE,
             numbers,
             op: Uuid::now_v7(),
-            epoch: 1,
+            epoch: epoch_of(after),
         }
     }
 
@@ -137,7 +154,7 @@ impl ChangeHeaders {
 
 /// A header that must be there and parse. Of several, the last is read: the server adds its own behind
 /// those of the message, which may look like them.
-fn header<T>(what: &str, map: &HeaderMap, name: &str) -> Result<T, FleetError>
+pub(crate) fn header<T>(what: &str, map: &HeaderMap, name: &str) -> Result<T, FleetError>
 where
     T: FromStr<Err: fmt::Display>,
 {
@@ -163,11 +180,16 @@ impl Stored {
         let Some((machine, lane)) = speaker(repo, &subject) else {
             return Err(malformed(format!("{subject:?} is no subject of a change")));
         };
+        let read = ChangeHeaders::read(&what, headers)?;
+        if read.epoch != epoch_of(seq) {
+            let epoch = read.epoch;
+            return Err(malformed(format!("it belongs to another order, {epoch}")));
+        }
         Ok(Self {
             seq,
             machine,
             lane,
-            headers: ChangeHeaders::read(&what, headers)?,
+            headers: read,
             body: message.payload.to_vec(),
             at: header(&what, headers, "Nats-Time-Stamp")?,
         })

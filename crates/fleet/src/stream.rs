@@ -10,7 +10,12 @@ use flagpost_model::RepoId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::{error::FleetError, follower::Follower, hub::Hub, stored::Stored};
+use crate::{
+    error::FleetError,
+    follower::Follower,
+    hub::Hub,
+    stored::{Stored, before_first},
+};
 
 /// The most bytes that a repository's order may have.
 const MOST_BYTES: u64 = 8 << 30;
@@ -19,7 +24,10 @@ const MOST_BYTES: u64 = 8 << 30;
 const FEWEST_BYTES: u64 = 64 << 20;
 
 /// The most bytes of one message, its headers included.
-pub(crate) const MESSAGE_BYTES: usize = 1 << 20;
+pub(crate) const MESSAGE_BYTES: usize = 8 << 20;
+
+/// What the streams of an older Flagpost take, which are as good.
+const FEWEST_MESSAGE_BYTES: i64 = 1 << 20;
 
 /// The server's number for: no room for what the stream reserves.
 const NO_ROOM: u64 = 10047;
@@ -69,6 +77,14 @@ pub struct RepoStream {
     pub(crate) name: String,
 }
 
+/// Where a stream ends now.
+#[derive(Debug)]
+pub(crate) struct StreamEnd {
+    pub(crate) last: Option<Stored>,
+    /// Nothing is appended to it any more.
+    pub(crate) is_sealed: bool,
+}
+
 /// What the server says of a stream.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct StreamInfo {
@@ -89,13 +105,25 @@ pub(crate) struct StreamState {
 }
 
 impl RepoStream {
-    /// Makes it, which only the administrator may. It reserves 8 GiB, or as much of that as the server
-    /// still has.
+    /// Makes the first one, which only the administrator may.
     pub fn create(hub: &Hub, repo: &RepoId, replicas: Replicas) -> Result<Self, FleetError> {
+        Self::begin(hub, (repo, 1), replicas)
+    }
+
+    /// Makes the `epoch`-th one. It reserves 8 GiB, or as much of that as the server still has.
+    pub(crate) fn begin(
+        hub: &Hub,
+        (repo, epoch): (&RepoId, u64),
+        replicas: Replicas,
+    ) -> Result<Self, FleetError> {
         let stream = Self::named(hub, repo)?;
         let mut bytes = MOST_BYTES;
         loop {
             let mut config = promises(&stream.name, repo);
+            config["max_msg_size"] = json!(MESSAGE_BYTES);
+            if epoch > 1 {
+                config["first_seq"] = json!(before_first(epoch) + 1);
+            }
             config["max_bytes"] = json!(bytes);
             config["num_replicas"] = json!(replicas.count());
             match hub.block_on(create(hub, &stream.name, &config)) {
@@ -113,7 +141,44 @@ impl RepoStream {
         let info = hub.block_on(info(hub, &stream.name))?;
         let asked = promises(&stream.name, repo);
         check(&stream.name, &asked, &info.config)?;
+        let most = &info.config["max_msg_size"];
+        if most.as_i64().is_none_or(|it| it < FEWEST_MESSAGE_BYTES) {
+            return Err(FleetError::Configuration {
+                name: stream.name,
+                key: "max_msg_size".to_owned(),
+                asked: FEWEST_MESSAGE_BYTES.to_string(),
+                found: most.to_string(),
+            });
+        }
         Ok(stream)
+    }
+
+    /// Ends it, which only the administrator may: what is in it can be read, and nothing is appended to it
+    /// any more.
+    pub fn seal(&self) -> Result<(), FleetError> {
+        self.hub.block_on(async {
+            let mut config = info(&self.hub, &self.name).await?.config;
+            config["sealed"] = json!(true);
+            let what = format!("end {}", self.name);
+            let subject = format!("$JS.API.STREAM.UPDATE.{}", self.name);
+            let sealed = self.hub.inquire_json(&what, &subject, &config).await?;
+            sealed.map(|_| ()).ok_or_else(|| self.gone())
+        })
+    }
+
+    /// Removes the stream of a repository, where it has one.
+    pub(crate) fn remove(hub: &Hub, repo: &RepoId) -> Result<(), FleetError> {
+        let name = Self::named(hub, repo)?.name;
+        let what = format!("remove {name}");
+        let subject = format!("$JS.API.STREAM.DELETE.{name}");
+        let nothing = json!({});
+        let removal = hub.inquire_json(&what, &subject, &nothing);
+        hub.block_on(removal).map(|_| ())
+    }
+
+    fn gone(&self) -> FleetError {
+        let name = self.name.clone();
+        FleetError::Gone { name }
     }
 
     fn named(hub: &Hub, repo: &RepoId) -> Result<Self, FleetError> {
@@ -135,17 +200,24 @@ impl RepoStream {
 
     /// The last message.
     pub fn last(&self) -> Result<Option<Stored>, FleetError> {
+        Ok(self.end()?.last)
+    }
+
+    /// The last message, and whether one can follow it.
+    pub(crate) fn end(&self) -> Result<StreamEnd, FleetError> {
         self.hub.block_on(async {
             let deadline = Instant::now() + self.hub.deadlines().answer;
             loop {
-                let last = info(&self.hub, &self.name).await?.state.last_seq;
-                if last == 0 {
-                    return Ok(None);
+                let StreamInfo { config, state, .. } = info(&self.hub, &self.name).await?;
+                let is_sealed = config["sealed"] == json!(true);
+                if state.last_seq < state.first_seq.max(1) {
+                    let last = None;
+                    return Ok(StreamEnd { last, is_sealed });
                 }
                 // Another server than the one that knows the last may be asked for it, and lag.
-                match self.get_now(last).await? {
+                match self.get_now(state.last_seq).await? {
                     None if Instant::now() < deadline => {}
-                    found => return Ok(found),
+                    last => return Ok(StreamEnd { last, is_sealed }),
                 }
             }
         })
@@ -185,7 +257,6 @@ fn promises(name: &str, repo: &RepoId) -> Value {
         "discard": "new",
         "max_msgs": -1,
         "max_age": 0,
-        "max_msg_size": MESSAGE_BYTES,
         "allow_direct": true,
         "duplicate_window": 120_000_000_000_u64,
         // What is stored is told: not what it says, only that it is there.
@@ -194,14 +265,13 @@ fn promises(name: &str, repo: &RepoId) -> Value {
 }
 
 /// What none of our streams is: each would let messages change, vanish or come from elsewhere.
-const NEVER: [&str; 9] = [
+const NEVER: [&str; 8] = [
     "allow_atomic",
     "allow_msg_counter",
     "allow_rollup_hdrs",
     "discard_new_per_subject",
     "mirror",
     "no_ack",
-    "sealed",
     "sources",
     "subject_transform",
 ];

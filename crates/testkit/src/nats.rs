@@ -164,6 +164,16 @@ impl NatsServer {
         assert!(said.is_empty(), "the server does not start again\n{said}");
     }
 
+    /// Loses all that it stored, and starts again.
+    ///
+    /// # Panics
+    /// Where it does not start; what it said is shown.
+    pub fn restart_empty(&mut self) {
+        self.kill();
+        fs::remove_dir_all(self.dir.path().join("store")).expect("its store can be removed");
+        self.restart();
+    }
+
     /// One that does not run yet.
     fn new(program: &Path, storage: Storage) -> Self {
         let dir = match storage {

@@ -1,7 +1,8 @@
 //! The end of a shared repository's history.
 //!
-//! Owns `.shared` beside the history, which says that it is one, and `.settled` beside the history: the number of the last line whose change has appeared on this
-//! machine. It is written when that is so, and not synced: after a power cut it may be behind, and the last
+//! Owns three files beside the history. `.shared` says that it is one. `.epoch` says which of its fleet's
+//! orders this machine goes by; where there is none, the first. `.settled` has the number of the last line
+//! whose change has appeared on this machine. It is written when that is so, and not synced: after a power cut it may be behind, and the last
 //! change is finished again, which changes nothing that is as it should be. Invariant: only the last change
 //! can be unfinished, since nobody goes on before it is.
 
@@ -19,6 +20,9 @@ const SETTLED: &str = ".settled";
 
 /// The flag that says that other machines follow.
 const SHARED: &str = ".shared";
+
+/// The name of the file that says by which order a machine goes.
+const EPOCH: &str = ".epoch";
 
 /// How a history goes on after a line.
 #[derive(Debug)]
@@ -72,6 +76,20 @@ impl History<'_> {
         Ok(fsx::stat(self.home.fs(), &flag)?.is_some())
     }
 
+    /// By which order of its fleet this machine goes.
+    pub(crate) fn epoch(&self) -> Result<u64> {
+        let path = self.path.with_file_name(EPOCH);
+        let Some(bytes) = fsx::read(self.home.fs(), &path)? else {
+            return Ok(1);
+        };
+        let text = std::str::from_utf8(&bytes).ok();
+        let epoch = text.and_then(|it| it.trim_end().parse().ok());
+        epoch.ok_or_else(|| {
+            let reason = "it has no number".to_owned();
+            disk::Error::Malformed { path, reason }.into()
+        })
+    }
+
     /// The number of the first line of the last change; 1 where there is none.
     pub(crate) fn first_of_last(&self) -> Result<u64> {
         Ok(self.end(TAIL)?.lines.first().map_or(1, |line| line.n))
@@ -79,7 +97,7 @@ impl History<'_> {
 
     /// The last line whose change has appeared on this machine: its number and its hash. 0 where that is
     /// not known.
-    pub(super) fn settled(&self) -> (u64, String) {
+    pub(crate) fn settled(&self) -> (u64, String) {
         let bytes = self.home.fs().read_part(&self.settled_path(), 0, 64);
         let text = bytes.ok().and_then(|bytes| String::from_utf8(bytes).ok());
         let said = text.as_deref().and_then(|text| {
@@ -153,6 +171,36 @@ impl Follower<'_> {
         Ok(fsx::replace(
             self.history.home.fs(),
             &self.history.path,
+            text.as_bytes(),
+        )?)
+    }
+
+    /// Ends the history as this text does, of which it has the beginning; durable on return.
+    pub(crate) fn go_on_to(&self, text: &str, has: usize) -> Result<()> {
+        let rest = text.as_bytes().get(has..).unwrap_or_default();
+        let (fs, path) = (self.history.home.fs(), &self.history.path);
+        Ok(fsx::complete(fs, path, has as u64, rest)?)
+    }
+
+    /// Ends a last line that a crash cut off.
+    pub(crate) fn end_line(&self) -> Result<()> {
+        let (fs, path) = (self.history.home.fs(), &self.history.path);
+        match self.history.end(TAIL)?.is_cut {
+            true => Ok(fsx::append(fs, path, &[], Durability::Synced)?),
+            false => Ok(()),
+        }
+    }
+
+    /// Goes by this order of the fleet from now on.
+    pub(crate) fn enter(&self, epoch: u64) -> Result<()> {
+        if self.history.epoch()? == epoch {
+            return Ok(());
+        }
+        let path = self.history.path.with_file_name(EPOCH);
+        let text = format!("{epoch}\n");
+        Ok(fsx::replace(
+            self.history.home.fs(),
+            &path,
             text.as_bytes(),
         )?)
     }

@@ -12,9 +12,9 @@ use std::{
 
 use flagpost_disk::{
     dialects::claude_tasks,
-    fsx::{self, Batch, Rank},
+    fsx::{self, Batch, Lock, Rank},
 };
-use flagpost_model::envelope::Hash;
+use flagpost_model::{RepoId, envelope::Hash};
 
 use super::{
     ChangeOrigin, OrderRefusal, SharedChange,
@@ -35,20 +35,7 @@ impl SharedChange {
             return Err(self.frozen("a machine that may not decide decided on a brief".to_owned()));
         }
         let repo = self.repo();
-        let mut locks: BTreeMap<Rank, BTreeSet<PathBuf>> = BTreeMap::new();
-        for dir in self.dirs() {
-            dir.made(home, repo)?;
-            let (rank, path) = dir.lock(home, repo)?;
-            if let Some(parent) = path.parent() {
-                home.make_dirs(parent)?;
-            }
-            locks.entry(rank).or_default().insert(path);
-        }
-        let mut held = Vec::new();
-        for (rank, paths) in locks {
-            let wait = fsx::DEFAULT_WAIT;
-            held.extend(fsx::lock_all(home.fs(), &paths, rank, wait, home.now())?);
-        }
+        let _held = lock_all(home, repo, self.dirs())?;
         let history = History::of(home, repo);
         let follower = history.follower(home.now())?;
         let end = follower.end(self.first())?;
@@ -184,6 +171,29 @@ impl SharedChange {
         }
         Ok(())
     }
+}
+
+/// Takes the locks under which files of these directories are changed, and makes those that are not there.
+pub(super) fn lock_all<'d>(
+    home: &Home,
+    repo: &RepoId,
+    dirs: impl Iterator<Item = &'d SharedDir>,
+) -> Result<Vec<Lock>> {
+    let mut locks: BTreeMap<Rank, BTreeSet<PathBuf>> = BTreeMap::new();
+    for dir in dirs {
+        dir.made(home, repo)?;
+        let (rank, path) = dir.lock(home, repo)?;
+        if let Some(parent) = path.parent() {
+            home.make_dirs(parent)?;
+        }
+        locks.entry(rank).or_default().insert(path);
+    }
+    let mut held = Vec::new();
+    for (rank, paths) in locks {
+        let wait = fsx::DEFAULT_WAIT;
+        held.extend(fsx::lock_all(home.fs(), &paths, rank, wait, home.now())?);
+    }
+    Ok(held)
 }
 
 /// Makes names durable that somebody revealed who was cut short.

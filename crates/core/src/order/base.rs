@@ -1,24 +1,20 @@
-//! What a repository holds when it is first shared: the beginning of its order.
+//! What a repository holds when its order begins, at first or anew.
 //!
 //! Owns the base: the whole history and every shared file, in parts that each fit a message, and the numbers
-//! that were given out. It is taken under the history's lock, under which every recorded change appears. A
-//! machine that joins puts all parts in place, and begins to share with the last one. Invariant: the flag
-//! `.shared` is raised last, on both ends.
+//! that were given out. It is taken under the history's lock, under which every recorded change appears.
+//! Invariant: the flag `.shared` is raised last.
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-};
+use std::path::Path;
 
 use flagpost_disk::{
     dialects::{claude_tasks, relay as mail},
-    fsx::{self, Batch},
+    fsx,
 };
 use flagpost_model::{RepoId, WorkerId, envelope::Direction};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    OrderRefusal, list_names,
+    list_names,
     shared_change::WIRE,
     shared_dir::{SharedDir, SharedFile},
 };
@@ -37,46 +33,49 @@ const PART: usize = 256 << 10;
 pub struct BasePart {
     wire: u32,
     /// The number of this part, from 1.
-    part: usize,
+    pub(super) part: usize,
     /// How many there are.
-    of: usize,
+    pub(super) of: usize,
     /// The number of the history's last line.
     last: u64,
     /// The next text of the history, which may end within a line.
-    history: String,
-    files: Vec<BaseFile>,
+    pub(super) history: String,
+    pub(super) files: Vec<BaseFile>,
     /// The highest number that was given out in a directory.
-    counters: Vec<BaseCounter>,
+    pub(super) counters: Vec<BaseCounter>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct BaseFile {
-    file: String,
-    text: String,
+pub(super) struct BaseFile {
+    pub(super) file: String,
+    pub(super) text: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct BaseCounter {
-    dir: String,
-    highest: u64,
+pub(super) struct BaseCounter {
+    pub(super) dir: String,
+    pub(super) highest: u64,
 }
 
-/// Shares a repository with what is here: each part of its base is published, and from then on its changes
-/// are put in order. Answers with the number of the last line.
+/// Begins the order of a repository, the `epoch`-th, with what is here: each part of its base is published,
+/// and from then on its changes are put in order. Answers with the number of the last line.
 pub fn share(
     home: &Home,
-    repo: &RepoId,
+    (repo, epoch): (&RepoId, u64),
     actor: &WorkerId,
     publish: &mut dyn FnMut(&BasePart) -> Result<()>,
 ) -> Result<u64> {
     let history = History::of(home, repo);
-    history.void_unapplied(actor, home.now())?;
+    // Where an order is begun anew, the one before says nothing any more.
+    history.void_alone(actor, home.now())?;
     let follower = history.follower(home.now())?;
+    follower.end_line()?;
     let last = history.last()?;
     for part in parts(home, repo, last)? {
         publish(&part)?;
     }
     follower.caught_up(last)?;
+    follower.enter(epoch)?;
     follower.raise_shared()?;
     Ok(last)
 }
@@ -155,7 +154,7 @@ fn text_of(home: &Home, path: &Path) -> Result<Option<String>> {
 }
 
 /// Every shared directory of a repository.
-fn dirs(home: &Home, repo: &RepoId) -> Result<Vec<SharedDir>> {
+pub(super) fn dirs(home: &Home, repo: &RepoId) -> Result<Vec<SharedDir>> {
     let lists = list_names::lists(home, repo)?.into_iter();
     let mut dirs: Vec<SharedDir> = lists.map(SharedDir::List).collect();
     let workers = Fleet::of(home, repo).ids()?.into_iter();
@@ -169,7 +168,7 @@ fn dirs(home: &Home, repo: &RepoId) -> Result<Vec<SharedDir>> {
 }
 
 /// The name of the file that counts what a directory gave out; of one without, a name that nothing has.
-fn counter_of(dir: &SharedDir) -> &'static str {
+pub(super) fn counter_of(dir: &SharedDir) -> &'static str {
     match dir {
         SharedDir::List(_) => claude_tasks::COUNTER,
         SharedDir::Mail(..) | SharedDir::Worker(_) | SharedDir::Reservations => mail::COUNTER,
@@ -177,24 +176,6 @@ fn counter_of(dir: &SharedDir) -> &'static str {
 }
 
 impl BasePart {
-    /// Reads a message: a part of a base, or `None` where it is a change.
-    pub fn parse(repo: &RepoId, bytes: &[u8]) -> Result<Option<Self>> {
-        #[derive(Deserialize)]
-        struct MessageSort {
-            #[serde(default)]
-            part: Option<usize>,
-        }
-        let frozen = |error: serde_json::Error| OrderRefusal::Frozen {
-            repo: repo.clone(),
-            reason: format!("a message cannot be read: {error}"),
-        };
-        let sort: MessageSort = serde_json::from_slice(bytes).map_err(frozen)?;
-        match sort.part {
-            None => Ok(None),
-            Some(_) => Ok(Some(serde_json::from_slice(bytes).map_err(frozen)?)),
-        }
-    }
-
     /// The part as it is published.
     pub fn to_bytes(&self) -> Vec<u8> {
         // Texts, numbers and lists of them are always JSON.
@@ -214,68 +195,5 @@ impl BasePart {
     /// Whether all of a base is there with it.
     pub fn is_last(&self) -> bool {
         self.part == self.of
-    }
-}
-
-/// Puts a whole base in place on a machine that joins, and begins to share with it. Done again after a
-/// crash, it does the same once more.
-pub fn take_over(home: &Home, repo: &RepoId, parts: &[BasePart]) -> Result<u64> {
-    let whole = parts
-        .iter()
-        .enumerate()
-        .all(|(at, it)| it.part == at + 1 && it.of == parts.len());
-    let last = parts.last().filter(|_| whole).map(BasePart::last);
-    let frozen = |reason: &str| OrderRefusal::Frozen {
-        repo: repo.clone(),
-        reason: reason.to_owned(),
-    };
-    let last = last.ok_or_else(|| frozen("what it began with is not whole"))?;
-    let history = History::of(home, repo);
-    let follower = history.follower(home.now())?;
-    if history.is_shared()? {
-        return Ok(last);
-    }
-    for part in parts {
-        if part.wire > WIRE {
-            return Err(frozen("a newer Flagpost shared it; update this machine's").into());
-        }
-        part.put(home, repo)?;
-    }
-    let text: String = parts.iter().map(|it| it.history.as_str()).collect();
-    follower.begin_with(&text)?;
-    follower.settle(last, &text);
-    follower.raise_shared()?;
-    Ok(last)
-}
-
-impl BasePart {
-    fn put(&self, home: &Home, repo: &RepoId) -> Result<()> {
-        let named = |error| OrderRefusal::Frozen {
-            repo: repo.clone(),
-            reason: format!("what it began with names {error}"),
-        };
-        // To find a list takes longer than to write a task.
-        let mut places: BTreeMap<SharedDir, PathBuf> = BTreeMap::new();
-        let mut place = |dir: &SharedDir| -> Result<PathBuf> {
-            if let Some(known) = places.get(dir) {
-                return Ok(known.clone());
-            }
-            let path = dir.made(home, repo)?;
-            places.insert(dir.clone(), path.clone());
-            Ok(path)
-        };
-        let mut batch = Batch::new();
-        for BaseFile { file, text } in &self.files {
-            let SharedFile { dir, name } = file.parse().map_err(named)?;
-            batch.put(place(&dir)?.join(name), text.clone().into_bytes());
-        }
-        for BaseCounter { dir, highest } in &self.counters {
-            let dir: SharedDir = dir.parse().map_err(named)?;
-            let counter = place(&dir)?.join(counter_of(&dir));
-            if fsx::peek(home.fs(), &counter)? < *highest {
-                fsx::allocate(home.fs(), &counter, *highest, 0)?;
-            }
-        }
-        Ok(batch.stage(home.fs())?.publish()?)
     }
 }

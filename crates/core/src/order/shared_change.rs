@@ -81,7 +81,7 @@ pub(super) enum FileFate {
 
 /// A change on its way.
 #[derive(Debug, Serialize, Deserialize)]
-struct WireChange {
+pub(super) struct WireChange {
     wire: u32,
     lines: String,
     files: Vec<WireFile>,
@@ -212,24 +212,15 @@ impl SharedChange {
         })
     }
 
-    /// Reads what another machine published in this repository.
-    pub fn parse(repo: &RepoId, bytes: &[u8]) -> Result<Self> {
-        let frozen = |reason: String| -> Error {
-            let repo = repo.clone();
-            OrderRefusal::Frozen { repo, reason }.into()
-        };
-        let wire: WireVersion = serde_json::from_slice(bytes)
-            .map_err(|error| frozen(format!("a change cannot be read: {error}")))?;
-        if wire.wire > WIRE {
-            let reason = "a newer Flagpost changes it; update this machine's";
-            return Err(frozen(reason.to_owned()));
-        }
-        let read: WireChange = serde_json::from_slice(bytes)
-            .map_err(|error| frozen(format!("a change cannot be read: {error}")))?;
+    /// What another machine published in this repository.
+    pub(super) fn read(repo: &RepoId, read: WireChange) -> Result<Self> {
         let mut change = Self::told(repo, read.lines)?;
         for WireFile { dir, name, fate } in read.files {
             let file = format!("{dir}/{name}").parse();
-            let file = file.map_err(|error| frozen(format!("a change names {error}")))?;
+            let file = file.map_err(|error| {
+                let (repo, reason) = (repo.clone(), format!("a change names {error}"));
+                OrderRefusal::Frozen { repo, reason }
+            })?;
             change.files.push(FileChange { file, fate });
         }
         Ok(change)
@@ -292,12 +283,6 @@ impl SharedChange {
     pub(super) fn dirs(&self) -> impl Iterator<Item = &SharedDir> {
         self.files.iter().map(|it| &it.file.dir)
     }
-}
-
-/// The version alone, which every later form keeps.
-#[derive(Debug, Deserialize)]
-struct WireVersion {
-    wire: u32,
 }
 
 /// The lists that these lines tell of, as far as they are here, and where.

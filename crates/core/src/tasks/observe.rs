@@ -227,6 +227,20 @@ impl TaskWatch {
     }
 }
 
+/// The tasks that others changed since the last watch, and that nobody put on record yet; none where there
+/// was no watch.
+pub(crate) fn by_hand(home: &Home, repo: &RepoId) -> Result<Option<BTreeSet<(ListId, TaskId)>>> {
+    let Some(mut watch) = memory::recall(home, repo)? else {
+        return Ok(None);
+    };
+    let history = History::of(home, repo);
+    watch.tail.read_on(&history)?;
+    let mut suspects = watch.suspects(home, repo)?;
+    look_back(&history, &mut suspects)?;
+    let foreign = suspects.into_iter().filter(|(_, it)| it.entry().is_some());
+    Ok(Some(foreign.map(|(key, _)| key).collect()))
+}
+
 /// Asks all of the history about those that look new and may be ours: nobody could read one when it
 /// was looked at last, or its whole list was away. It is long, and others seldom put a file of ours
 /// there.

@@ -110,11 +110,19 @@ fn a_change_that_is_too_large_is_said_to_be() {
     let repo = world.share();
     let stream = world.open(0, &repo);
     // With the headers, one is just too large for the stream; the other is for the connection too.
-    for bytes in [(1 << 20) - 50, 3 << 20] {
+    for bytes in [(8 << 20) - 50, 9 << 20] {
         let refused = say(&stream, world.id(0), 0, &"x".repeat(bytes));
         assert_eq!(refused, Err(AppendError::TooLarge { bytes }));
     }
-    assert_eq!(say(&stream, world.id(0), 0, &"x".repeat(1_000_000)), Ok(1));
+    let large = "x".repeat(8_000_000);
+    for after in 0..3 {
+        assert_eq!(say(&stream, world.id(0), after, &large), Ok(after + 1));
+    }
     let read = stream.get(1).unwrap().unwrap();
-    assert_eq!(read.body.len(), 1_000_000);
+    assert_eq!(read.body.len(), large.len());
+    let mut reader = stream.read_from(1).unwrap();
+    for seq in 1..=3 {
+        let read = reader.next(Duration::from_secs(10)).unwrap().unwrap();
+        assert_eq!((read.seq, read.body.len()), (seq, large.len()));
+    }
 }

@@ -44,6 +44,7 @@ fn records_are_made_once_and_listed() {
         name: "web".to_owned(),
         root_commit: Some("c0ffee".to_owned()),
         created_by: world.id(0).clone(),
+        epoch: 1,
     };
     assert_eq!(records.all::<RepoRecord>().unwrap(), []);
     records.create(&repo, &record).unwrap();

@@ -39,11 +39,11 @@ use tempfile::TempDir;
 use crate::world::World;
 
 /// A machine with a home and a clone.
-struct Node {
+pub struct Node {
     _place: TempDir,
     /// In no order.
-    plain: Home,
-    home: Home,
+    pub plain: Home,
+    pub home: Home,
     clone: PathBuf,
 }
 
@@ -52,17 +52,17 @@ impl Node {
         let plain = Home::at(place.path().join("home"));
         Self {
             _place: place,
-            home: ordered(plain.clone()),
+            home: ordered(plain.clone(), |what| eprintln!("{what}")),
             plain,
             clone,
         }
     }
 
-    fn repository(&self) -> Repository {
+    pub fn repository(&self) -> Repository {
         Repository::find(&self.home, &self.clone).unwrap().unwrap()
     }
 
-    fn list(&self) -> List<'_> {
+    pub fn list(&self) -> List<'_> {
         List::open(&self.home, &self.repository().name).unwrap()
     }
 
@@ -71,12 +71,12 @@ impl Node {
         workers.mail(&name(worker)).unwrap()
     }
 
-    fn history(&self) -> String {
+    pub fn history(&self) -> String {
         let dir = self.home.repository_dir(&self.repository().id);
         fs::read_to_string(dir.join("history.jsonl")).unwrap()
     }
 
-    fn tasks(&self) -> Vec<Task> {
+    pub fn tasks(&self) -> Vec<Task> {
         let list = self.list();
         let outlines = list.load().unwrap().outlines;
         let mut tasks: Vec<Task> = outlines
@@ -89,12 +89,12 @@ impl Node {
 }
 
 /// A fleet whose first machine founded it and decides.
-struct Fleet {
-    world: World,
-    nodes: Vec<Node>,
+pub struct Fleet {
+    pub world: World,
+    pub nodes: Vec<Node>,
 }
 
-fn name(text: &str) -> WorkerId {
+pub fn name(text: &str) -> WorkerId {
     text.parse().unwrap()
 }
 
@@ -113,7 +113,7 @@ fn git(dir: &Path, args: &[&str]) {
     );
 }
 
-fn record() -> MachineRecord {
+pub fn record() -> MachineRecord {
     MachineRecord {
         host: "box".to_owned(),
         flagpost: "0".to_owned(),
@@ -124,7 +124,7 @@ fn record() -> MachineRecord {
 }
 
 /// With so many tasks from before it was shared.
-fn fleet(tasks: usize) -> Option<Fleet> {
+pub fn fleet(tasks: usize) -> Option<Fleet> {
     let world = World::start(3)?;
     let record_of_fleet = FleetRecord {
         name: "team".to_owned(),
@@ -176,7 +176,7 @@ fn join_as(world: &World, machine: usize, node: &Node) -> Result<Joined, ShareEr
     join(&node.plain, &invitation, &record(), &node.clone)
 }
 
-fn add(node: &Node, text: &str) -> TaskId {
+pub fn add(node: &Node, text: &str) -> TaskId {
     let fields = Fields {
         subject: Some(text.to_owned()),
         ..Fields::default()
@@ -186,7 +186,7 @@ fn add(node: &Node, text: &str) -> TaskId {
         .id
 }
 
-fn terms(worker: &str) -> Terms {
+pub fn terms(worker: &str) -> Terms {
     Terms {
         actor: name(worker),
         lease: DEFAULT_LEASE,
@@ -195,12 +195,12 @@ fn terms(worker: &str) -> Terms {
 }
 
 /// Does something while each machine follows, and waits until all have the same.
-fn followed(fleet: &Fleet, work: impl FnOnce()) {
+pub fn followed(fleet: &Fleet, work: impl FnOnce()) {
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
         for node in &fleet.nodes {
             let (home, stop) = (&node.plain, &stop);
-            scope.spawn(move || keep_up(home, stop, &|what| eprintln!("{what}")));
+            scope.spawn(move || keep_up(home, &record(), stop, &|what| eprintln!("{what}")));
         }
         let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             work();

@@ -16,6 +16,7 @@ mod a_server_dies_or_hangs;
 mod a_servers_access_is_written_down;
 mod a_servers_program_is_found;
 mod a_stream_promises_what_it_must;
+mod an_order_begins_anew;
 mod kept;
 mod machines_share_a_repository;
 mod three_servers_keep_one_order;

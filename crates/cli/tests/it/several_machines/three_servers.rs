@@ -52,7 +52,9 @@ fn a_fleet_of_three_servers_goes_on_without_one_of_them() {
     });
     first.ok(["fleet", "up"]);
     // Each new order is led by one of the three, which they choose first.
-    until("it is shared", || first.flagpost(["fleet", "share"]).code == 0);
+    until("it is shared", || {
+        first.flagpost(["fleet", "share"]).code == 0
+    });
     let [second, third] = &beside;
     second.ok(["fleet", "join"]);
     third.ok(["fleet", "join"]);

@@ -65,7 +65,7 @@ fn fleet() -> (Vec<Machine>, RepoId) {
     let traits = workers::Traits::default();
     workers::register(&world.fleet(), &worker("operator"), &worker("W1"), traits).unwrap();
     let mut parts = |_: &_| Ok(());
-    let base = order::share(&world.home, &repo, &worker("operator"), &mut parts).unwrap();
+    let base = order::share(&world.home, (&repo, 1), &worker("operator"), &mut parts).unwrap();
     let stream = Stream::after((&repo, base), Kept::Here(std::sync::Mutex::default()));
     let files = fs.files();
     let machine = || {

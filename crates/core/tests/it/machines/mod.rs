@@ -1,6 +1,7 @@
 //! Several machines and one order of changes, without a network: each has a home, and the order is a list
 //! in memory that answers as it is told to.
 
+mod an_order_begins_anew;
 mod every_machine_is_alike;
 mod list_names;
 mod mail_by_hand;
@@ -20,7 +21,7 @@ use std::{
 use flagpost_core::{
     Home, List, Result,
     history::{History, Line},
-    order::{self, ChangeOrigin, Order, OrderRefusal, SharedChange},
+    order::{self, ChangeOrigin, Message, Order, OrderRefusal, SharedChange},
     relay::{Fleet, Mail, workers},
 };
 use flagpost_disk::fsx;
@@ -89,7 +90,7 @@ impl Kept {
 impl Stream {
     /// Shares the repository of a home with what it holds.
     pub fn of(home: &Home, repo: &RepoId) -> Arc<Self> {
-        let base = order::share(home, repo, &worker("operator"), &mut |_| Ok(())).unwrap();
+        let base = order::share(home, (repo, 1), &worker("operator"), &mut |_| Ok(())).unwrap();
         let changes = Kept::Here(Mutex::default());
         Self::after((repo, base), changes)
     }
@@ -180,13 +181,21 @@ impl Stream {
         let changes = self.changes.all();
         let mut last = self.base;
         for (bytes, origin) in changes {
-            let change = SharedChange::parse(&self.repo, &bytes)?;
+            let change = parsed(&self.repo, &bytes)?;
             if change.last() >= wanted {
                 change.follow(home, origin)?;
             }
             last = change.last();
         }
         order::caught_up(home, &self.repo, last)
+    }
+}
+
+/// A message that is a change.
+fn parsed(repo: &RepoId, bytes: &[u8]) -> Result<SharedChange> {
+    match Message::parse(repo, bytes)? {
+        Message::Change(change) => Ok(change),
+        Message::Base(part) => panic!("a part of a base: {part:?}"),
     }
 }
 
@@ -221,7 +230,7 @@ impl Order for Machine {
         let _turn = self.stream.turn.lock().unwrap();
         let changes = self.stream.changes.all();
         let last = changes.last().map_or(self.stream.base, |(bytes, _)| {
-            SharedChange::parse(&repo, bytes).unwrap().last()
+            parsed(&repo, bytes).unwrap().last()
         });
         if change.first() != last + 1 {
             return Err(OrderRefusal::Overtaken { repo });
@@ -449,7 +458,7 @@ pub fn arranged(mode: Mode, setup: impl FnOnce() -> PowerFs) -> PowerFs {
         let world = world::World::simulated(&fs);
         let repo = world.repository.id;
         let mut parts = |_: &_| Ok(());
-        let base = order::share(&world.home, &repo, &worker("operator"), &mut parts).unwrap();
+        let base = order::share(&world.home, (&repo, 1), &worker("operator"), &mut parts).unwrap();
         fs.settle();
         let files = fs.files();
         SHARED.set(Some(Shared { repo, base, files }));
@@ -521,6 +530,8 @@ pub fn is_replicated(path: &Path) -> bool {
         ".highwatermark",
         ".cache",
         ".settled",
+        ".epoch",
+        "tasks.seen.json",
         ".shared",
         ".history.lock",
     ];

@@ -6,7 +6,7 @@ use flagpost_core::{
     Error, FailureKind, Home, List, Repository, claims,
     failure::judge,
     messages,
-    order::{self, BasePart, ChangeOrigin, OrderRefusal},
+    order::{self, BasePart, ChangeOrigin, Message, OrderRefusal},
     relay::{
         briefs,
         decide::{self, DecisionRequest},
@@ -31,14 +31,14 @@ use crate::{
 };
 use flagpost_testkit::scratch::scratch;
 
-fn add(node: &Node, text: &str) -> TaskId {
+pub fn add(node: &Node, text: &str) -> TaskId {
     let list = node.list();
     tasks::add(&list, &worker("ann"), &subject(text), &[])
         .unwrap()
         .id
 }
 
-fn refused<T: std::fmt::Debug>(answer: Result<T, Error>) -> OrderRefusal {
+pub fn refused<T: std::fmt::Debug>(answer: Result<T, Error>) -> OrderRefusal {
     match answer {
         Err(Error::Order(refusal)) => refusal,
         other => panic!("{other:?}"),
@@ -353,13 +353,16 @@ fn who_joins_takes_over_all_that_is_there_and_goes_on() {
         Ok(())
     };
     let repo = &first.repository.id;
-    let last = order::share(&first.home, repo, &worker("ann"), &mut keep).unwrap();
+    let last = order::share(&first.home, (repo, 1), &worker("ann"), &mut keep).unwrap();
     assert!(parts.len() > 3, "{}", parts.len());
     let parts: Vec<BasePart> = parts
         .iter()
         .map(|bytes| {
             assert!(bytes.len() < 900 << 10, "{}", bytes.len());
-            BasePart::parse(repo, bytes).unwrap().unwrap()
+            match Message::parse(repo, bytes).unwrap() {
+                Message::Base(part) => part,
+                Message::Change(change) => panic!("{change:?}"),
+            }
         })
         .collect();
 
@@ -368,10 +371,11 @@ fn who_joins_takes_over_all_that_is_there_and_goes_on() {
     let top = place.path().join("clone");
     fs::create_dir(&top).unwrap();
     Repository::adopt(&home, &top, repo, &first.repository.name).unwrap();
-    let half = order::take_over(&home, repo, &parts[..2]);
+    let half = order::take_over(&home, (repo, 1), parts[..2].to_vec());
     assert!(matches!(refused(half), OrderRefusal::Frozen { .. }));
     for _ in 0..2 {
-        assert_eq!(order::take_over(&home, repo, &parts).unwrap(), last);
+        let taken = order::take_over(&home, (repo, 1), parts.clone()).unwrap();
+        assert_eq!((taken.last, taken.aside.len()), (last, 0));
         let own = |mut files: std::collections::BTreeMap<_, _>| {
             files.retain(|path: &std::path::PathBuf, _| !path.ends_with("repo.json"));
             files
