@@ -25,7 +25,7 @@ use crate::{
     order::{Link, lost, refusal, refused, runtime},
     server::KeptServer,
     share::{PATIENT, ShareError, root_commit},
-    stand::{OrderEnd, Stand},
+    stand::Stand,
     stored::{ChangeHeaders, Lane, Numbers, WIRE, before_first},
     stream::{Replicas, RepoStream},
 };
@@ -76,9 +76,9 @@ pub fn restore(
     let repo = shared(home, repository)?;
     let link = Link::within(&founder.member, PATIENT)?;
     match link.stand(home, repo)? {
-        Stand::Here(OrderEnd {
-            is_sealed: false, ..
-        }) => return Err(ShareError::Whole { repo: repo.clone() }),
+        Stand::Here(end) if !end.is_sealed => {
+            return Err(ShareError::Whole { repo: repo.clone() });
+        }
         // What is there is known here, before it is removed.
         Stand::Here(end) => link.read_up_to(home, repo, &end)?,
         Stand::Begins | Stand::Lost(_) => {}

@@ -150,7 +150,7 @@ fn read_on(
         aside,
         ..
     } = match link.stand(home, repo)? {
-        Stand::Here(end) => end,
+        Stand::Here(end) => *end,
         Stand::Begins => return Err(begins(repo).into()),
         Stand::Lost(reason) => return Err(lost(repo, &reason).into()),
     };

@@ -27,7 +27,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(crate) enum Stand {
     /// The order by which this machine goes.
-    Here(OrderEnd),
+    Here(Box<OrderEnd>),
     /// One that is not whole yet, or not there yet.
     Begins,
     /// Less than this machine knows, for this reason.
@@ -78,12 +78,12 @@ impl Link {
                 Some(parts) => order::take_over(home, (repo, epoch), parts)?.aside,
             },
         };
-        Ok(Stand::Here(OrderEnd {
+        Ok(Stand::Here(Box::new(OrderEnd {
             stream,
             last,
             is_sealed,
             aside,
-        }))
+        })))
     }
 
     /// Whether an order that is not there is to be.
