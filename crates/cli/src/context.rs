@@ -39,7 +39,7 @@ impl Context {
     pub fn open(globals: Globals) -> anyhow::Result<Self> {
         let (home, mut settings) = Home::from_environment()?;
         #[cfg(feature = "fleet")]
-        let home = flagpost_fleet::ordered(home);
+        let home = flagpost_fleet::ordered(home, crate::output::say);
         let dir = std::env::current_dir().context("the current directory is gone")?;
         let is_named = settings.worker.is_some();
         if let (false, Some(session)) = (is_named, &settings.client_session) {

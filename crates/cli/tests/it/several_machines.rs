@@ -1,6 +1,7 @@
 //! `fleet`: three machines and the real server, from founding to a decision that counts everywhere. The
 //! machines are three homes with a clone each.
 
+mod a_lost_server;
 mod list_names;
 mod mail_by_hand;
 mod three_servers;

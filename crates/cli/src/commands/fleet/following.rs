@@ -11,6 +11,7 @@ use std::{
 use flagpost_core::Home;
 use flagpost_fleet::{KeptServer, Membership, find_program, keep_same_access, keep_up};
 
+use super::verbs::record;
 use crate::context::Context;
 
 /// The threads of it; they end with the value.
@@ -33,7 +34,7 @@ impl Following {
             Err(error) => tracing::warn!("the fleet's server is not kept: {error}"),
         }
         match Membership::read(&context.home) {
-            Ok(Some(_)) => threads.push(follower(context.home.clone(), Arc::clone(&stop))),
+            Ok(Some(_)) => threads.push(follower(context, Arc::clone(&stop))),
             Ok(None) => {}
             Err(error) => tracing::warn!("no fleet is followed: {error}"),
         }
@@ -70,6 +71,11 @@ fn same_access(home: Home, stop: Arc<AtomicBool>) -> JoinHandle<()> {
     thread::spawn(move || keep_same_access(&home, &stop, &tell))
 }
 
-fn follower(home: Home, stop: Arc<AtomicBool>) -> JoinHandle<()> {
-    thread::spawn(move || keep_up(&home, &stop, &|what| tracing::info!("fleet: {what}")))
+fn follower(context: &Context, stop: Arc<AtomicBool>) -> JoinHandle<()> {
+    let (home, record) = (context.home.clone(), record(context));
+    thread::spawn(move || {
+        keep_up(&home, &record, &stop, &|what| {
+            tracing::info!("fleet: {what}")
+        })
+    })
 }

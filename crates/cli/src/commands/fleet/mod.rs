@@ -9,6 +9,8 @@
 )]
 
 #[cfg(feature = "fleet")]
+pub mod anew;
+#[cfg(feature = "fleet")]
 pub mod following;
 #[cfg(feature = "fleet")]
 pub mod servers;
@@ -35,6 +37,8 @@ pub enum FleetCommand {
     Status(FleetStatusArgs),
     Leave(FleetLeaveArgs),
     Rm(FleetRmArgs),
+    Restore(FleetRestoreArgs),
+    Compact(FleetCompactArgs),
 }
 
 /// Found a fleet, with its server on this machine
@@ -117,6 +121,31 @@ pub struct FleetLeaveArgs {}
 pub struct FleetRmArgs {
     /// The machine, as 'flagpost fleet status' calls it
     pub machine: MachineId,
+}
+
+/// Begin this repository's order anew, after the server lost it
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost fleet restore --yes\n\
+    It begins with what is on this machine, the one that founded the fleet; the others take it over.\n\
+    What only another machine has is kept there in quarantine. Cut short, it is done again.")]
+pub struct FleetRestoreArgs {
+    /// Also where another machine has more than this one
+    #[arg(long)]
+    pub even_behind: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub yes: bool,
+}
+
+/// Make this repository's order short on the server
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost fleet compact --yes\n\
+    The server then has what the repository has come to, and no longer each change that led there; every\n\
+    machine keeps its whole history. Changes wait for it. Only the machine that founded the fleet can do it.")]
+pub struct FleetCompactArgs {
+    /// Do not ask
+    #[arg(long, short)]
+    pub yes: bool,
 }
 
 /// Carries out the verb.

@@ -10,7 +10,7 @@ use flagpost_core::FailureKind;
 use flagpost_fleet::{
     Cluster, FleetError, FleetRecord, HostPort, Hub, Invitation, KeptServer, MachineAccess,
     MayDecide, Membership, Replicas, Seed, ServerAccess, ServerHandout, ShareError, Transport,
-    WIRE, find_program, hand_out,
+    find_program, hand_out,
 };
 use flagpost_model::{MachineId, view};
 
@@ -270,12 +270,7 @@ fn found(
     let to = member.invitation.with_seed(admin.clone());
     let deadline = Instant::now() + patience;
     let (hub, _runtime) = answers(&to, STARTS_WITHIN)?;
-    let record = FleetRecord {
-        name: "fleet".to_owned(),
-        epoch: 1,
-        wire_min: WIRE,
-        replicas,
-    };
+    let record = FleetRecord::new(replicas);
     loop {
         match hub.found(&record) {
             Ok(_) | Err(FleetError::Exists { .. }) => return Ok(()),

@@ -11,6 +11,7 @@ use flagpost_model::{MachineId, view};
 
 use super::{
     FleetCommand, FleetInviteArgs, FleetJoinArgs, FleetLeaveArgs, FleetRmArgs, FleetShareArgs,
+    anew::{self, FleetBegun},
     servers::{self, FleetServing, FleetUp, TooFewServers, answers, start_daemon_anew},
     status::{self, FleetStatus},
 };
@@ -72,6 +73,7 @@ view! {
 
 flagpost_core::answers! {
     "fleet" => FleetStatus,
+    "fleet_begun" => FleetBegun,
     "fleet_invitation" => FleetInvitation,
     "fleet_joined" => FleetJoined,
     "fleet_left" => FleetLeft,
@@ -92,6 +94,8 @@ pub fn run(context: &Context, verb: &FleetCommand) -> anyhow::Result<Answer> {
         FleetCommand::Status(_) => status::run(context),
         FleetCommand::Leave(FleetLeaveArgs {}) => leave(context),
         FleetCommand::Rm(args) => rm(context, args),
+        FleetCommand::Restore(args) => anew::restore(context, args),
+        FleetCommand::Compact(args) => anew::compact(context, args),
     }
 }
 
@@ -181,12 +185,13 @@ fn join(context: &Context, args: &FleetJoinArgs) -> anyhow::Result<Answer> {
     let hint = name
         .is_none()
         .then(|| "'flagpost fleet join' in a clone of what is shared brings that".to_owned());
+    let notes = hint.into_iter().chain(joined.put_aside);
     let fleet = joined.fleet.name;
     Ok(
         Answer::of(&FleetJoined::new(fleet, machine.clone(), name, n))
             .text(text)
             .ids([machine])
-            .notes(hint),
+            .notes(notes),
     )
 }
 
@@ -264,6 +269,19 @@ pub fn judge(cause: &(dyn std::error::Error + 'static)) -> Option<(FailureKind, 
         ShareError::Shared { .. } => (
             FailureKind::Conflict,
             "'flagpost fleet status' shows what is shared",
+        ),
+        ShareError::NotShared { .. } => (FailureKind::Conflict, "'flagpost fleet share' shares it"),
+        ShareError::Whole { .. } => (
+            FailureKind::Conflict,
+            "'flagpost fleet status' shows what the fleet has",
+        ),
+        ShareError::Behind { .. } => (
+            FailureKind::Conflict,
+            "--even-behind begins without them, and that machine keeps them in quarantine",
+        ),
+        ShareError::Unheard { .. } => (
+            FailureKind::TimedOut,
+            "try again once a machine follows: 'flagpost fleet status' shows which does; 'flagpost fleet restore' waits for none",
         ),
         ShareError::Unknown { .. } => (
             FailureKind::NotFound,
