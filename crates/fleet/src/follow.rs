@@ -98,8 +98,7 @@ fn with_link(
                     applied: applied.clone(),
                     since,
                 };
-                let is_known = signed.is_some();
-                let put = give_sign(link, &sign, (!is_known).then_some(record));
+                let put = give_sign(link, &sign, record);
                 signed = put.is_ok().then(|| (Instant::now(), applied));
                 let failed = put.err().map(|it| it.to_string());
                 tell("signs of life".to_owned(), failed);
@@ -109,18 +108,12 @@ fn with_link(
     });
 }
 
-/// Tells the fleet that this machine is there, and who it is where that is said and not known.
-fn give_sign(
-    link: &Link,
-    sign: &LiveMachine,
-    record: Option<&MachineRecord>,
-) -> Result<(), FleetError> {
+/// Tells the fleet that this machine is there, and who it is where a server lost that.
+fn give_sign(link: &Link, sign: &LiveMachine, record: &MachineRecord) -> Result<(), FleetError> {
     let fleet = link.hub.fleet()?;
-    if let Some(record) = record {
-        match fleet.create(&link.machine, record) {
-            Ok(()) | Err(FleetError::Exists { .. }) => {}
-            Err(error) => return Err(error),
-        }
+    match fleet.create(&link.machine, record) {
+        Ok(()) | Err(FleetError::Exists { .. }) => {}
+        Err(error) => return Err(error),
     }
     fleet.live().put_machine(&link.machine, sign)
 }
