@@ -13,13 +13,13 @@ use std::{
 };
 
 use flagpost_core::{
-    Error,
+    Error, List,
     order::{self, BasePart, OrderRefusal},
     tasks::{self, Fields},
 };
 use flagpost_fleet::{
     Begun, Behind, Change, ChangeHeaders, Lane, MachineRecord, Numbers, Replicas, RepoRecord,
-    RepoStream, ShareError, WIRE, compact, keep_up, restore,
+    RepoStream, ShareError, WIRE, compact, keep_up, ordered, restore,
 };
 use flagpost_testkit::race::until;
 use serde_json::{Value, json};
@@ -48,12 +48,27 @@ fn compacted(node: &Node) -> Result<Begun, ShareError> {
 
 /// Why nothing can be added. What was on its way as the server died is nobody's to know.
 fn frozen(node: &Node) -> String {
-    loop {
+    for _ in 0..3 {
         match try_to_add(node, "Nowhere") {
             Err(Error::Order(OrderRefusal::Frozen { reason, .. })) => return reason,
             Err(Error::Order(OrderRefusal::Unsettled { .. })) => {}
             other => panic!("{other:?}"),
         }
+    }
+    // A process of its own knows of nothing that was on its way.
+    let home = ordered(node.plain.clone(), |_| ());
+    let list = List::open(&home, &node.repository().name).unwrap();
+    match tasks::add(
+        &list,
+        &name("ann"),
+        &Fields {
+            subject: Some("Nowhere".to_owned()),
+            ..Fields::default()
+        },
+        &[],
+    ) {
+        Err(Error::Order(OrderRefusal::Frozen { reason, .. })) => reason,
+        other => panic!("{other:?}"),
     }
 }
 
