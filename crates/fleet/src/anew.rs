@@ -231,7 +231,7 @@ impl Founder {
             Err(error) => return Err(error.into()),
         };
         let above = order::epoch(home, repo)?.max(last);
-        let record = self.record_of(repository, Vec::new())?;
+        let record = self.record_of(repository)?;
         let epoch = fleet.next_epoch(repo, above, record)?;
         let replicas = fleet.record()?.replicas;
         let open = || {

@@ -26,6 +26,10 @@ fn two(claims: usize) -> Option<(Machine, Machine, Vec<String>)> {
         claimed["claim"]["token"].to_string()
     };
     let tokens = (1..=claims).map(claim).collect();
+    until("the founder has heard of the claims", || {
+        let last = json(&founder, &["show", &claims.to_string()]);
+        last["state"] == "claimed"
+    });
     Some((founder, other, tokens))
 }
 
