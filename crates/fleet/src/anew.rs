@@ -24,7 +24,7 @@ use crate::{
     membership::Membership,
     order::{Link, lost, refusal, refused, runtime},
     server::KeptServer,
-    share::{PATIENT, ShareError, root_commit},
+    share::{PATIENT, ShareError, name_lists, root_commit},
     stand::Stand,
     stored::{ChangeHeaders, Lane, Numbers, WIRE, before_first},
     stream::{Replicas, RepoStream},
@@ -231,6 +231,7 @@ impl Founder {
             Err(error) => return Err(error.into()),
         };
         let above = order::epoch(home, repo)?.max(last);
+        name_lists(home, fleet, repository)?;
         let record = self.record_of(repository)?;
         let epoch = fleet.next_epoch(repo, above, record)?;
         let replicas = fleet.record()?.replicas;

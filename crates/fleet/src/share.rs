@@ -146,13 +146,7 @@ pub fn share(home: &Home, repository: &Repository, actor: &WorkerId) -> Result<u
     }
     let record = founder.record_of(repository)?;
     let fleet = founder.hub.fleet()?;
-    order::must_be_free(home, repo, &repository.name)?;
-    for list in [repository.name.clone()]
-        .into_iter()
-        .chain(order::lists(home, repo)?)
-    {
-        name_list(&fleet, repo, &list).map_err(flagpost_core::Error::from)?;
-    }
+    name_lists(home, &fleet, repository)?;
     let stream = RepoStream::create(&founder.hub, repo, fleet.record()?.replicas)?;
     match fleet.create(repo, &record) {
         // It was begun and cut short.
@@ -167,6 +161,20 @@ pub fn share(home: &Home, repository: &Repository, actor: &WorkerId) -> Result<u
     }
     let after = last.map_or(0, |last| last.seq);
     founder.begin(home, (repo, 1), actor, &|| Ok((stream.clone(), after)))
+}
+
+/// Gives the names of the repository's lists to it, which no other one of the fleet may have.
+pub(crate) fn name_lists(
+    home: &Home,
+    fleet: &Fleet,
+    repository: &Repository,
+) -> Result<(), ShareError> {
+    let (repo, own) = (&repository.id, &repository.name);
+    order::must_be_free(home, repo, own)?;
+    for list in [own].into_iter().chain(&order::lists(home, repo)?) {
+        name_list(fleet, repo, list).map_err(flagpost_core::Error::from)?;
+    }
+    Ok(())
 }
 
 /// What a machine joined.
