@@ -14,7 +14,9 @@ pub mod agents;
 pub mod background;
 pub mod chance;
 pub mod clients;
+pub mod fleet_log;
 pub mod header_proxy;
+
 pub mod markdown;
 pub mod model_server;
 pub mod nats;
