@@ -20,6 +20,7 @@ pub mod header_proxy;
 pub mod markdown;
 pub mod model_server;
 pub mod nats;
+pub mod passage;
 pub mod power;
 pub mod race;
 pub mod repository;
