@@ -15,7 +15,12 @@ use std::{
 
 use rustix::process::Signal;
 
-use crate::{background::Background, race::until, repository};
+use crate::{
+    background::Background,
+    passage::{Passage, PassageState},
+    race::until,
+    repository,
+};
 
 /// Where a server of a test listens, and where it stores.
 #[derive(Debug)]
@@ -24,10 +29,34 @@ pub struct Place<'a> {
     pub listen: SocketAddr,
     /// For the other servers.
     pub cluster: SocketAddr,
-    /// Where each server listens for the others.
-    pub servers: &'a [SocketAddr],
+    /// Where it reaches each server, itself included.
+    pub servers: &'a [SocketAddr; 3],
     /// The directory of its store.
     pub store: &'a Path,
+}
+
+/// Three servers that keep their orders together, and the ways between them.
+#[derive(Debug)]
+pub struct ThreeServers {
+    /// The servers.
+    pub servers: [NatsServer; 3],
+    /// From one to another.
+    pub ways: ServerWays,
+}
+
+/// The ways between three servers, from one to another.
+#[derive(Debug)]
+pub struct ServerWays(Vec<((usize, usize), Passage)>);
+
+impl ServerWays {
+    /// Cuts a server from the other two, or mends that.
+    pub fn set_alone(&self, server: usize, state: PassageState) {
+        let cut = self
+            .0
+            .iter()
+            .filter(|((from, to), _)| *from == server || *to == server);
+        cut.for_each(|(_, way)| way.set(state));
+    }
 }
 
 /// A server that runs, or is to run again.
@@ -88,27 +117,40 @@ impl NatsServer {
     pub fn start_three(
         storage: Storage,
         config: impl Fn(&Place<'_>) -> String,
-    ) -> Option<[Self; 3]> {
+    ) -> Option<ThreeServers> {
         let program = program()?;
         for attempt in 0.. {
             let cluster = [(); 3].map(|()| free_address());
             let mut servers = cluster.map(|_| Self::new(&program, storage));
-            let launched = servers
-                .iter_mut()
-                .zip(cluster)
-                .try_for_each(|(server, at)| {
-                    server.configure(&|listen, store| {
-                        config(&Place {
-                            listen,
-                            cluster: at,
-                            servers: &cluster,
-                            store,
-                        })
+            let mut ways = Vec::new();
+            let launched = servers.iter_mut().enumerate().try_for_each(|(at, server)| {
+                let mut reached = cluster;
+                for to in (0..3).filter(|to| *to != at) {
+                    let way = Passage::to(cluster[to]);
+                    reached[to] = way.address();
+                    ways.push(((at, to), way));
+                }
+                server.configure(&|listen, store| {
+                    let text = config(&Place {
+                        listen,
+                        cluster: cluster[at],
+                        servers: &reached,
+                        store,
                     });
-                    server.launch()
+                    // Servers tell each other where they listen, and would go around a way that is cut: they
+                    // are told a place where nobody is.
+                    let told =
+                        text.replacen("cluster {", "cluster { advertise: \"127.0.0.1:1\",", 1);
+                    assert_ne!(told, text, "a server of three knows the others");
+                    told
                 });
+                server.launch()
+            });
             match launched {
-                Ok(()) => return Some(servers),
+                Ok(()) => {
+                    let ways = ServerWays(ways);
+                    return Some(ThreeServers { servers, ways });
+                }
                 Err(said) => assert!(attempt < 5 && is_taken(&said), "no server starts\n{said}"),
             }
         }
@@ -130,6 +172,15 @@ impl NatsServer {
     /// Kills it as `kill -9` does, and waits until it is gone.
     pub fn kill(&mut self) {
         self.process = None;
+    }
+
+    /// Ends it as a person would, and waits until it is gone.
+    ///
+    /// # Panics
+    /// Where it does not run, or does not end within a minute.
+    pub fn terminate(&mut self) {
+        self.signal(Signal::TERM);
+        drop(self.process.take().map(Background::end));
     }
 
     /// Holds it: it takes connections, and answers nothing.

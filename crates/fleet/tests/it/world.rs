@@ -9,7 +9,7 @@ use flagpost_fleet::{
 };
 use flagpost_model::{MachineId, RepoId};
 use flagpost_testkit::{
-    nats::{NatsServer, Place, Storage},
+    nats::{NatsServer, Place, ServerWays, Storage, ThreeServers},
     race::until,
 };
 use tokio::runtime::Runtime;
@@ -26,6 +26,8 @@ pub struct World {
     pub server: NatsServer,
     /// The two servers that keep the orders with it, where there are three.
     pub beside: Vec<NatsServer>,
+    /// Between the three.
+    pub ways: Option<ServerWays>,
     pub runtime: Runtime,
     pub admin: Seed,
     pub machines: Vec<Machine>,
@@ -88,14 +90,16 @@ impl World {
                 machines: access(&machines),
                 cluster: Some(Cluster {
                     listen: place.cluster,
-                    servers: place.servers.try_into().unwrap(),
+                    servers: *place.servers,
                     secret: "abc".to_owned(),
                 }),
             };
             config.text().unwrap()
         };
-        let [server, beside @ ..] = NatsServer::start_three(storage, config)?;
-        let world = Self::of(server, beside.into(), admin, machines);
+        let ThreeServers { servers, ways } = NatsServer::start_three(storage, config)?;
+        let [server, beside @ ..] = servers;
+        let mut world = Self::of(server, beside.into(), admin, machines);
+        world.ways = Some(ways);
         until("somebody leads", || {
             matches!(world.admin().fleet(), Err(FleetError::Gone { .. }))
         });
@@ -116,6 +120,7 @@ impl World {
         Self {
             server,
             beside,
+            ways: None,
             runtime,
             admin,
             machines,
