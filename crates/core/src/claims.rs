@@ -7,7 +7,7 @@ mod queue;
 
 use std::collections::BTreeSet;
 
-use flagpost_disk as disk;
+use flagpost_disk::{self as disk, fsx};
 use flagpost_model::{
     SessionId, TaskId, Token, WorkerId,
     plan::{Graph, first_ready},
@@ -22,9 +22,10 @@ use crate::{
     error::{Error, Result},
     history::Kind,
     list::List,
+    order::{self, OrderRefusal},
     tasks,
 };
-use queue::{QueueOutcome, Waiting};
+use queue::{Promise, QueueOutcome, Waiting};
 
 /// How many are looked for at first: more than wait, and than are likely to be refused.
 const MOST: usize = 256;
@@ -62,35 +63,80 @@ pub fn claim(list: &List<'_>, terms: &Terms, id: &TaskId) -> Result<Claimed> {
 
 /// Claims the first ready task.
 pub fn claim_next(list: &List<'_>, terms: &Terms) -> Result<Claimed> {
-    list.home.in_order(|| {
-        if let Some(table) = list.table() {
+    let mut promised = Vec::new();
+    let claimed = list
+        .home
+        .in_order(|| next_in_order(list, terms, &mut promised));
+    // A change of our own has the place at which the promise would have come true. Without one it may
+    // still, where others put changes in order.
+    match claimed {
+        Err(error) if !promised.is_empty() => after_promises(list, terms, &promised, error),
+        claimed => claimed,
+    }
+}
+
+/// The same once, after what was promised before.
+fn next_in_order(list: &List<'_>, terms: &Terms, promised: &mut Vec<Promise>) -> Result<Claimed> {
+    if let Some(table) = list.table() {
+        let change = list.change(&terms.actor)?;
+        let ready = candidates(&list.summaries()?, change.at(), usize::MAX);
+        let found = table.in_order(&terms.actor, change.at(), &ready)?;
+        return claim_for_all(change, terms, found, Vec::new());
+    }
+    for promise in promised.iter() {
+        if let Some(claimed) = promise.kept(list, terms)? {
+            return Ok(claimed);
+        }
+    }
+    list.prepare()?;
+    let change = match queue::wait(list, terms, promised)? {
+        QueueOutcome::Served(claimed) => return Ok(*claimed),
+        QueueOutcome::NothingReady => return Err(nothing_ready(list)),
+        QueueOutcome::Ours(change) => *change,
+    };
+    queue::gather(list);
+    let mut waiting = Vec::new();
+    // Whoever asks after that is not served: the look would be older than its question.
+    let standings = list.summaries_since(|| waiting = queue::waiting(list))?;
+    let found = candidates(&standings, change.at(), MOST);
+    let is_all = found.len() < MOST;
+    match claim_for_all(change, terms, found, waiting) {
+        // All of the first were refused, and one of the others may be had.
+        Err(error) if is_about_one_task(&error) && !is_all => {
             let change = list.change(&terms.actor)?;
-            let ready = candidates(&list.summaries()?, change.at(), usize::MAX);
-            let found = table.in_order(&terms.actor, change.at(), &ready)?;
-            return claim_for_all(change, terms, found, Vec::new());
+            let found = candidates(&list.summaries()?, change.at(), usize::MAX);
+            claim_for_all(change, terms, found, Vec::new())
         }
-        list.prepare()?;
-        let change = match queue::wait(list, terms)? {
-            QueueOutcome::Served(claimed) => return Ok(*claimed),
-            QueueOutcome::NothingReady => return Err(nothing_ready(list)),
-            QueueOutcome::Ours(change) => *change,
-        };
-        queue::gather(list);
-        let mut waiting = Vec::new();
-        // Whoever asks after that is not served: the look would be older than its question.
-        let standings = list.summaries_since(|| waiting = queue::waiting(list))?;
-        let found = candidates(&standings, change.at(), MOST);
-        let is_all = found.len() < MOST;
-        match claim_for_all(change, terms, found, waiting) {
-            // All of the first were refused, and one of the others may be had.
-            Err(error) if is_about_one_task(&error) && !is_all => {
-                let change = list.change(&terms.actor)?;
-                let found = candidates(&list.summaries()?, change.at(), usize::MAX);
-                claim_for_all(change, terms, found, Vec::new())
-            }
-            other => other,
+        other => other,
+    }
+}
+
+/// What a failure is to whoever was promised something: in a shared list the promise came true meanwhile,
+/// or its place is another change's, or nobody knows.
+fn after_promises(
+    list: &List<'_>,
+    terms: &Terms,
+    promised: &[Promise],
+    error: Error,
+) -> Result<Claimed> {
+    let repo = list.repository()?;
+    let Some(order) = list.home.order_of(&repo)? else {
+        return Err(error);
+    };
+    if matches!(error, Error::NothingReady { .. }) && !fsx::holds_a_lock() {
+        // Where that fails, nobody knows.
+        let _: Result<()> = order.catch_up(&repo);
+    }
+    for promise in promised {
+        if let Some(claimed) = promise.kept(list, terms)? {
+            return Ok(claimed);
         }
-    })
+    }
+    let last = order::last(list.home, &repo)?;
+    match promised.iter().all(|it| it.is_overtaken(last)) {
+        true => Err(error),
+        false => Err(OrderRefusal::Unsettled { repo }.into()),
+    }
 }
 
 /// Claims the first ready task that fits.

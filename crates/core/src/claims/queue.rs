@@ -3,7 +3,8 @@
 //! Owns `.queue` of a list: places, a file each, of which a claimer that finds the list's lock taken
 //! holds one for as long as it waits. It says there what it asks for, and is told what it was given.
 //! Invariants: nobody is served who is not there any more; what was given counts only where the task
-//! says the same, and is answered only once it is durable. A hint, worth nothing after a crash: where
+//! says the same, and is answered only once it is durable; whoever goes while a promise may still come
+//! true knows of it. A hint, worth nothing after a crash: where
 //! it cannot be written, each waits for the lock and claims for itself.
 
 use std::{
@@ -50,8 +51,40 @@ pub(super) enum QueueOutcome<'l> {
     Ours(Box<Change<'l>>),
 }
 
-/// Waits until the list is ours, or somebody who had it claimed for us.
-pub(super) fn wait<'l>(list: &'l List<'l>, terms: &Terms) -> Result<QueueOutcome<'l>> {
+/// What somebody said that it claims for us.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Promise {
+    task: TaskId,
+    token: Token,
+}
+
+impl Promise {
+    /// The claim, where the task says the same.
+    pub(super) fn kept(&self, list: &List<'_>, terms: &Terms) -> Result<Option<Claimed>> {
+        let task = match list.task(&self.task) {
+            Ok(file) => file.task,
+            Err(error) if super::is_about_one_task(&error) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let claim = task.state.claim().cloned();
+        let ours = claim.filter(|it| it.token == self.token && it.by == terms.actor);
+        Ok(ours.map(|claim| Claimed { task, claim }))
+    }
+
+    /// Whether another change has its line, where the history has this last one: it comes true no more.
+    pub(super) fn is_overtaken(&self, last: u64) -> bool {
+        self.token.0 <= last
+    }
+}
+
+/// Waits until the list is ours, or somebody who had it claimed for us. What was promised and is not to be
+/// seen is put to `promised`.
+pub(super) fn wait<'l>(
+    list: &'l List<'l>,
+    terms: &Terms,
+    promised: &mut Vec<Promise>,
+) -> Result<QueueOutcome<'l>> {
     if let Some(change) = Change::begin_if_free(list, &terms.actor)? {
         return Ok(QueueOutcome::Ours(Box::new(change)));
     }
@@ -64,11 +97,17 @@ pub(super) fn wait<'l>(list: &'l List<'l>, terms: &Terms) -> Result<QueueOutcome
             return Ok(turn);
         }
         if let Some(change) = Change::begin_if_free(list, &terms.actor)? {
-            return place.turn(change, terms);
+            return place.turn(change, terms, promised);
         }
         thread::sleep(PAUSE);
     }
-    place.turn(list.change(&terms.actor)?, terms)
+    match list.change(&terms.actor) {
+        Ok(change) => place.turn(change, terms, promised),
+        Err(error) => {
+            promised.extend(place.leave());
+            Err(error)
+        }
+    }
 }
 
 /// What a claimer's file says, a line each.
@@ -98,7 +137,7 @@ struct ClaimRequest {
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 enum ClaimReply {
     /// The claim that is made for it.
-    Claim { task: TaskId, token: Token },
+    Claim(Promise),
     /// Nothing can be claimed.
     NothingReady,
 }
@@ -118,6 +157,13 @@ impl Slip {
             answer,
             is_durable,
         })
+    }
+
+    fn promise(&self) -> Option<Promise> {
+        match &self.answer {
+            Some(ClaimReply::Claim(promise)) => Some(promise.clone()),
+            Some(ClaimReply::NothingReady) | None => None,
+        }
     }
 }
 
@@ -173,7 +219,8 @@ fn is_there(list: &List<'_>) -> bool {
 struct QueueSlot<'l> {
     list: &'l List<'l>,
     path: PathBuf,
-    held: Box<dyn Flock>,
+    /// Until it is left.
+    held: Option<Box<dyn Flock>>,
 }
 
 impl<'l> QueueSlot<'l> {
@@ -194,7 +241,11 @@ impl<'l> QueueSlot<'l> {
             // What one said who died there is for whoever has the list to clear.
             let free = || read(fs, &path).is_none();
             let mut held = free().then(|| fsx::try_hold(fs, &path).ok().flatten())??;
-            (free() && held.sign(&said).is_ok()).then_some(Self { list, path, held })
+            (free() && held.sign(&said).is_ok()).then_some(Self {
+                list,
+                path,
+                held: Some(held),
+            })
         })
     }
 
@@ -207,43 +258,48 @@ impl<'l> QueueSlot<'l> {
     }
 
     /// The list is ours: unless whoever had it before answered us, and could not say so any more.
-    fn turn(self, change: Change<'l>, terms: &Terms) -> Result<QueueOutcome<'l>> {
+    fn turn(
+        self,
+        change: Change<'l>,
+        terms: &Terms,
+        promised: &mut Vec<Promise>,
+    ) -> Result<QueueOutcome<'l>> {
         let slip = read(self.list.home.fs(), &self.path);
+        let promise = slip.as_ref().and_then(Slip::promise);
         let answered = slip.map(|slip| self.answered(slip, terms)).transpose()?;
-        Ok(answered
-            .flatten()
-            .unwrap_or_else(|| QueueOutcome::Ours(Box::new(change))))
+        Ok(answered.flatten().unwrap_or_else(|| {
+            promised.extend(promise);
+            QueueOutcome::Ours(Box::new(change))
+        }))
     }
 
     fn answered(&self, slip: Slip, terms: &Terms) -> Result<Option<QueueOutcome<'l>>> {
-        let (id, token) = match slip.answer {
+        let promise = match slip.answer {
             None => return Ok(None),
             Some(ClaimReply::NothingReady) => return Ok(Some(QueueOutcome::NothingReady)),
-            Some(ClaimReply::Claim { task, token }) => (task, token),
+            Some(ClaimReply::Claim(promise)) => promise,
         };
-        let task = match self.list.task(&id) {
-            Ok(file) => file.task,
-            Err(error) if super::is_about_one_task(&error) => return Ok(None),
-            Err(error) => return Err(error),
-        };
-        let claim = task.state.claim().cloned();
-        let Some(claim) = claim.filter(|it| it.token == token && it.by == terms.actor) else {
+        let Some(claimed) = promise.kept(self.list, terms)? else {
             return Ok(None);
         };
         if !slip.is_durable {
-            fsx::sync(self.list.home.fs(), &self.list.task_path(&id))?;
+            fsx::sync(self.list.home.fs(), &self.list.task_path(&promise.task))?;
         }
-        Ok(Some(QueueOutcome::Served(Box::new(Claimed {
-            task,
-            claim,
-        }))))
+        Ok(Some(QueueOutcome::Served(Box::new(claimed))))
+    }
+
+    /// Goes without an answer; what was promised. Whoever promises looks afterwards whether we are still
+    /// here, so it is read when we are not.
+    fn leave(mut self) -> Option<Promise> {
+        self.held = None;
+        read(self.list.home.fs(), &self.path)?.promise()
     }
 }
 
 impl Drop for QueueSlot<'_> {
     fn drop(&mut self) {
         // What stays is cleared by the next who has the list.
-        let _: std::io::Result<()> = self.held.sign(&nothing());
+        let _: Option<std::io::Result<()>> = self.held.as_mut().map(|it| it.sign(&nothing()));
     }
 }
 
@@ -271,11 +327,13 @@ impl Waiting<'_> {
         self.wish.by.as_ref()
     }
 
-    /// Tells the claimer what it will have been given; whether it could be told.
+    /// Tells the claimer what it will have been given; whether it could be told, and is still there.
     pub(super) fn grant(&mut self, task: &TaskId, token: Token) -> bool {
         let task = task.clone();
-        self.answer = Some(ClaimReply::Claim { task, token });
-        self.tell(false)
+        self.answer = Some(ClaimReply::Claim(Promise { task, token }));
+        let is_there =
+            || fsx::try_hold(self.list.home.fs(), &self.path).is_ok_and(|it| it.is_none());
+        self.tell(false) && is_there()
     }
 
     /// Tells the claimer that nothing is ready.

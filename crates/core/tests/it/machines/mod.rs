@@ -1,6 +1,7 @@
 //! Several machines and one order of changes, without a network: each has a home, and the order is a list
 //! in memory that answers as it is told to.
 
+mod a_promise_is_settled;
 mod an_order_begins_anew;
 mod every_machine_is_alike;
 mod list_names;
