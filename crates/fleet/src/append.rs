@@ -118,6 +118,7 @@ impl RepoStream {
         mut unknown: bool,
     ) -> Result<u64, AppendError> {
         let deadline = Instant::now() + self.hub.deadlines().settle;
+        let mut came = Instant::now();
         loop {
             let connections = self.hub.connections();
             let outcome = self.send(after, change, deadline).await;
@@ -142,7 +143,13 @@ impl RepoStream {
                 Try::NotYet(reason) if !unknown && Instant::now() >= deadline => {
                     return Err(AppendError::Unreachable { reason });
                 }
-                Try::NotYet(_) => {}
+                Try::NotYet(_) => {
+                    // This one may be cut off from those that take messages.
+                    if self.hub.has_others() && came.elapsed() >= self.hub.patience() {
+                        self.hub.go_elsewhere().await;
+                        came = Instant::now();
+                    }
+                }
                 Try::Silence => {
                     unknown = true;
                     self.hub.go_elsewhere().await;
@@ -162,7 +169,7 @@ impl RepoStream {
         let too_large = AppendError::TooLarge {
             bytes: change.body.len(),
         };
-        let until = deadline.min(Instant::now() + self.hub.deadlines().answer);
+        let until = deadline.min(Instant::now() + self.hub.patience());
         let answer = self
             .hub
             .ask(&subject, Some(headers), change.body.to_vec(), until)

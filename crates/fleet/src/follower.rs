@@ -200,6 +200,12 @@ impl Follower {
                 Ok(Err(FleetError::Unreachable { .. })) if Instant::now() < deadline => {
                     sleep(PAUSE).await;
                 }
+                // Of several servers one may lag behind, or be cut off and not know it.
+                Ok(Err(FleetError::Shorter { .. }))
+                    if self.stream.hub.has_others() && Instant::now() < deadline =>
+                {
+                    self.stream.hub.go_elsewhere().await;
+                }
                 Ok(opened) => return opened,
                 Err(_) => return Err(self.unreachable("it does not answer")),
             }

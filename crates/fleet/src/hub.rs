@@ -42,12 +42,21 @@ pub(crate) const TOO_FEW: u64 = 10008;
 /// After the first of several servers has answered, the others have so long.
 const STRAGGLERS: Duration = Duration::from_millis(500);
 
+/// What a server's error is when it has lost the others.
+const AWAY: u64 = 503;
+
+/// How long it may take to leave a server.
+const LEAVING: Duration = Duration::from_secs(1);
+
+/// Between two tries at servers that say that they cannot answer.
+const PAUSE: Duration = Duration::from_millis(100);
+
 /// How long anything may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Deadlines {
     /// Until a connection stands.
     pub connect: Duration,
-    /// Until an answer has come; then another server is tried.
+    /// Until an answer has come. Of several servers each is given its part of this.
     pub answer: Duration,
     /// Until an append is settled, all its repetitions included.
     pub settle: Duration,
@@ -263,15 +272,29 @@ impl Hub {
         }
     }
 
+    /// How long one server is waited for, where another may answer.
+    pub(crate) fn patience(&self) -> Duration {
+        self.deadlines.answer / u32::try_from(self.servers.max(1)).unwrap_or(u32::MAX)
+    }
+
+    /// Whether there is another server to go to.
+    pub(crate) fn has_others(&self) -> bool {
+        self.servers > 1
+    }
+
     /// Leaves a server that does not answer, for another if there is one.
     pub(crate) async fn go_elsewhere(&self) {
         if self.is_connected() {
+            let mut losses = self.losses();
             // Where the connection is closed for good, the next request says so.
             let _ = self.client.force_reconnect().await;
+            // What is sent before it has left is lost.
+            let _ = timeout(LEAVING, losses.changed()).await;
         }
     }
 
-    /// Asks the server for what changes nothing, as often as the time allows, and reads its answer.
+    /// Asks the server for what changes nothing, as often as the time allows, and reads its answer. One that
+    /// is cut off from the others, or hangs, is left for another.
     pub(crate) async fn inquire(
         &self,
         what: &str,
@@ -280,12 +303,20 @@ impl Hub {
     ) -> Result<Message, FleetError> {
         let deadline = Instant::now() + self.deadlines.answer;
         loop {
-            let answer = self.ask(subject, None, body.clone(), deadline).await;
-            match answer {
-                Ok(answer) => return Ok(answer),
-                Err(NoAnswer::Silence) if Instant::now() < deadline => {}
-                Err(why) => return Err(self.unanswered(what, why)),
+            let until = deadline.min(Instant::now() + self.patience());
+            let answer = self.ask(subject, None, body.clone(), until).await;
+            let is_over = Instant::now() >= deadline;
+            match &answer {
+                // The connection was lost, and stands again by itself.
+                Err(NoAnswer::Silence) if Instant::now() < until => continue,
+                Err(NoAnswer::Silence) if !is_over => {}
+                Err(NoAnswer::Nobody) if self.has_others() && !is_over => sleep(PAUSE).await,
+                Ok(answer) if is_away(answer) && self.has_others() && !is_over => {
+                    sleep(PAUSE).await
+                }
+                _ => return answer.map_err(|why| self.unanswered(what, why)),
             }
+            self.go_elsewhere().await;
         }
     }
 
@@ -338,6 +369,13 @@ impl Hub {
             NoAnswer::Silence => unreachable("it does not answer"),
         }
     }
+}
+
+/// Whether a server says that it has lost the others. What it has stored comes with headers, and says nothing
+/// of it.
+fn is_away(answer: &Message) -> bool {
+    let said = || serde_json::from_slice::<Value>(&answer.payload).ok();
+    answer.headers.is_none() && said().is_some_and(|it| it["error"]["code"].as_u64() == Some(AWAY))
 }
 
 /// Connects to the first of the servers that lets this machine in.

@@ -138,7 +138,8 @@ impl FleetOrder {
             None => {
                 let known = order::epoch(&self.home, repo);
                 let known = known.map_err(|error| frozen(repo, error.to_string()))?;
-                let last = stream.last().map_err(|error| said(repo, &error))?;
+                let end = stream.end_with((known, before));
+                let last = end.map_err(|error| said(repo, &error))?.last;
                 let comes_before =
                     |it: &Stored| it.headers.epoch == known && it.headers.numbers.last() == before;
                 let last = last.filter(comes_before);
@@ -382,9 +383,7 @@ pub(crate) fn seq_of(stream: &RepoStream, n: u64, last: &Stored) -> Result<u64, 
     let (mut low, mut high) = (before_first(last.headers.epoch) + 1, last.seq);
     while low < high {
         let middle = low + (high - low) / 2;
-        let found = stream.get(middle)?.ok_or_else(|| FleetError::Gone {
-            name: format!("message {middle} of repository {}", stream.repo()),
-        })?;
+        let found = stream.get_there(middle)?;
         match found.headers.numbers.last() < n {
             true => low = middle + 1,
             false => high = middle,

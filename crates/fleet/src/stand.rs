@@ -51,7 +51,8 @@ impl Link {
         let said = |error: FleetError| flagpost_core::Error::from(refusal(repo, &error));
         // First: the order may be ahead of what is known here, and never behind it.
         let (known, applied) = (order::epoch(home, repo)?, order::last(home, repo)?);
-        let found = self.stream(repo).and_then(|it| Ok((it.end()?, it)));
+        let found = self.stream(repo);
+        let found = found.and_then(|it| Ok((it.end_with((known, applied))?, it)));
         let (StreamEnd { last, is_sealed }, stream) = match found {
             Err(FleetError::Gone { .. }) => return self.absent(repo, known).map_err(said),
             found => found.map_err(said)?,

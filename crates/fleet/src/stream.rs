@@ -3,12 +3,13 @@
 //! Owns the stream's name and configuration. Machines never change the latter; they look whether it
 //! promises what it must, and keep away where it does not.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use async_nats::StatusCode;
 use flagpost_model::RepoId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tokio::time::sleep;
 
 use crate::{
     error::FleetError,
@@ -31,6 +32,12 @@ const FEWEST_MESSAGE_BYTES: i64 = 1 << 20;
 
 /// The server's number for: no room for what the stream reserves.
 const NO_ROOM: u64 = 10047;
+
+/// Between two looks for a server that is up to date.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// So often a server is given time to come by a message that another one has.
+const LAGS: u32 = 4;
 
 /// On how many servers each message lies.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -200,32 +207,72 @@ impl RepoStream {
 
     /// The last message.
     pub fn last(&self) -> Result<Option<Stored>, FleetError> {
-        Ok(self.end()?.last)
+        Ok(self.hub.block_on(self.end_now())?.last)
     }
 
-    /// The last message, and whether one can follow it.
-    pub(crate) fn end(&self) -> Result<StreamEnd, FleetError> {
+    /// The last message, and whether one can follow it, from a server that has line `n` of the `epoch`-th
+    /// order, as one of them had: another may lag behind, or be cut off and not know it. Where none has it in
+    /// time, what the last one says.
+    pub fn end_with(&self, (epoch, n): (u64, u64)) -> Result<StreamEnd, FleetError> {
         self.hub.block_on(async {
             let deadline = Instant::now() + self.hub.deadlines().answer;
             loop {
-                let StreamInfo { config, state, .. } = info(&self.hub, &self.name).await?;
-                let is_sealed = config["sealed"] == json!(true);
-                if state.last_seq < state.first_seq.max(1) {
-                    let last = None;
-                    return Ok(StreamEnd { last, is_sealed });
+                let end = self.end_now().await?;
+                let of = |it: &Stored| (it.headers.epoch, it.headers.numbers.last());
+                let has_it = end.last.as_ref().map_or((0, 0), of) >= (epoch, n);
+                if has_it || !self.hub.has_others() || Instant::now() >= deadline {
+                    return Ok(end);
                 }
-                // Another server than the one that knows the last may be asked for it, and lag.
-                match self.get_now(state.last_seq).await? {
-                    None if Instant::now() < deadline => {}
-                    last => return Ok(StreamEnd { last, is_sealed }),
-                }
+                self.hub.go_elsewhere().await;
+                sleep(PAUSE).await;
             }
         })
+    }
+
+    async fn end_now(&self) -> Result<StreamEnd, FleetError> {
+        let StreamInfo { config, state, .. } = info(&self.hub, &self.name).await?;
+        let is_sealed = config["sealed"] == json!(true);
+        let last = match state.last_seq < state.first_seq.max(1) {
+            true => None,
+            // Another server than the one that knows the last may be asked for it.
+            false => Some(self.get_there_now(state.last_seq).await?),
+        };
+        Ok(StreamEnd { last, is_sealed })
     }
 
     /// A message by its place. Of a stream on three servers, one that is not found yet may still come.
     pub fn get(&self, seq: u64) -> Result<Option<Stored>, FleetError> {
         self.hub.block_on(self.get_now(seq))
+    }
+
+    /// A message that is there, from a server that has it: another may lag behind, or be cut off.
+    pub fn get_there(&self, seq: u64) -> Result<Stored, FleetError> {
+        self.hub.block_on(self.get_there_now(seq))
+    }
+
+    async fn get_there_now(&self, seq: u64) -> Result<Stored, FleetError> {
+        let deadline = Instant::now() + self.hub.deadlines().answer;
+        for tries in 1.. {
+            if let Some(found) = self.get_now(seq).await? {
+                return Ok(found);
+            }
+            if !self.hub.has_others() || Instant::now() >= deadline {
+                break;
+            }
+            sleep(PAUSE).await;
+            if tries % LAGS == 0 {
+                self.hub.go_elsewhere().await;
+            }
+        }
+        match self.hub.has_others() {
+            true => Err(FleetError::Unreachable {
+                server: self.hub.server().to_owned(),
+                reason: format!("no server has message {seq}, which was there"),
+            }),
+            false => Err(FleetError::Gone {
+                name: format!("message {seq} of repository {}", self.repo),
+            }),
+        }
     }
 
     /// All messages from this place on, those to come included.

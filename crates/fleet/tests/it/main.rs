@@ -12,6 +12,7 @@ mod a_fleet_is_founded_once;
 mod a_kept_server_runs;
 mod a_key_allows_so_much;
 mod a_reader_misses_nothing;
+mod a_server_alone_is_left;
 mod a_server_dies_or_hangs;
 mod a_servers_access_is_written_down;
 mod a_servers_program_is_found;
