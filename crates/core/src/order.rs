@@ -15,7 +15,11 @@ mod shared_dir;
 mod take_over;
 mod telling;
 
-use std::{fmt, path::PathBuf};
+use std::{
+    fmt,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
 use flagpost_disk::fsx;
 use flagpost_model::{ListId, RepoId};
@@ -37,6 +41,9 @@ use crate::{
 
 /// So often an operation is begun again because another machine was first.
 const TRIES: usize = 8;
+
+/// After that it is not begun again: somebody waits.
+const LONGEST: Duration = Duration::from_secs(10);
 
 /// Who says which change of a repository comes next.
 pub trait Order: fmt::Debug + Send + Sync {
@@ -161,16 +168,19 @@ impl Home {
         if fsx::holds_a_lock() {
             return operation();
         }
-        for _ in 0..TRIES {
+        let began = Instant::now();
+        let mut tries = 0;
+        loop {
+            let may_try = tries < TRIES && began.elapsed() < LONGEST;
+            tries += 1;
             match (operation(), self.order()) {
-                (Err(Error::Order(OrderRefusal::Overtaken { repo })), Some(order)) => {
+                (Err(Error::Order(OrderRefusal::Overtaken { repo })), Some(order)) if may_try => {
                     order.catch_up(&repo)?;
                     tell(self, &repo)?;
                 }
                 (done, _) => return done,
             }
         }
-        operation()
     }
 
     /// Who puts the changes of this repository in order; none where it is not shared.
