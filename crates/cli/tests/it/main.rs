@@ -77,6 +77,8 @@ mod markdown_commands;
 mod mcp;
 mod messages;
 mod messages_by_agents;
+#[cfg(feature = "fleet")]
+mod nemesis;
 mod notifications;
 mod numbers;
 mod operators;
