@@ -371,7 +371,11 @@ pub(crate) fn follow(home: &Home, repo: &RepoId, stored: &Stored) -> Result<()> 
         Lane::Gate => ChangeOrigin::Gate,
         Lane::Own => ChangeOrigin::Plain,
     };
-    change.follow(home, origin)
+    // Another process of this machine has carried it out, and more: nobody waits for locks again.
+    if change.last() >= order::last(home, repo)? {
+        change.follow(home, origin)?;
+    }
+    Ok(())
 }
 
 /// The place of the message that has line `n`, or would come next.
