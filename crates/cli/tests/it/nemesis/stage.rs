@@ -121,7 +121,7 @@ impl Stage {
         let repository = Repository::find(&home, &first.repository())
             .unwrap()
             .unwrap();
-        share(&home, &repository, &"ann".parse().unwrap(), Vec::new()).unwrap();
+        share(&home, &repository, &"ann".parse().unwrap()).unwrap();
         repository.id
     }
 
