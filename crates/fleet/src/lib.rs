@@ -55,5 +55,5 @@ pub use server_error::ServerError;
 pub use share::{Joined, ShareError, join, leave, share, shut_out};
 pub use standing::{FleetStanding, standing};
 pub use stored::{ChangeHeaders, Lane, Numbers, Stored, WIRE};
-pub use stream::{Replicas, RepoStream};
+pub use stream::{Replicas, RepoStream, StreamEnd};
 pub use tokio::runtime::Runtime;

@@ -86,8 +86,9 @@ pub struct RepoStream {
 
 /// Where a stream ends now.
 #[derive(Debug)]
-pub(crate) struct StreamEnd {
-    pub(crate) last: Option<Stored>,
+pub struct StreamEnd {
+    /// The last message.
+    pub last: Option<Stored>,
     /// Nothing is appended to it any more.
     pub(crate) is_sealed: bool,
 }

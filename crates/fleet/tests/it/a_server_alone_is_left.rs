@@ -34,7 +34,10 @@ fn whoever_comes_to_a_server_that_is_alone_goes_on_at_another() {
         // A machine that comes now, as each verb does.
         let began = Instant::now();
         let stream = RepoStream::open(&world.hub(1), &repo).unwrap();
-        assert_eq!(stream.end_with((1, seq)).unwrap().last.map(|it| it.seq), Some(seq));
+        assert_eq!(
+            stream.end_with((1, seq)).unwrap().last.map(|it| it.seq),
+            Some(seq)
+        );
         assert_eq!(say(&stream, world.id(1), seq, "from another"), Ok(seq + 1));
         println!(
             "{cut:?}: a machine that comes has changed something after {:?}",
