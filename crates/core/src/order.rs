@@ -12,6 +12,7 @@ mod message;
 mod outgoing;
 mod shared_change;
 mod shared_dir;
+mod standing;
 mod take_over;
 mod telling;
 
@@ -30,6 +31,7 @@ pub use message::Message;
 pub(crate) use outgoing::{KeptReport, Outgoing};
 pub use outgoing::{keep, kept};
 pub use shared_change::{ChangeOrigin, SharedChange};
+pub use standing::{fleet_dir, membership_file, note, seen, sight};
 pub use take_over::{TakenOver, take_over};
 pub use telling::tell;
 

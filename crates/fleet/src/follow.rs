@@ -1,20 +1,24 @@
 //! Keeping up with the fleet: what others do is carried out here as they do it.
 //!
 //! Owns the threads of a daemon that follow: one for each shared repository, and one that looks for more of
-//! them and gives signs of life. What stops a repository stops no other one; what was cut short is tried
-//! again. It must never change anything of its own accord, but tells what agents said while the fleet was away.
+//! them, gives signs of life and writes down how the fleet stands. What stops a repository stops no other
+//! one; what was cut short is tried again. It must never change anything of its own accord, but tells what
+//! agents said while the fleet was away.
 
 use std::{
     collections::BTreeMap,
     sync::{
-        Mutex, PoisonError,
+        Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     thread,
     time::{Duration, Instant},
 };
 
-use flagpost_core::{Home, order};
+use flagpost_core::{
+    Home, describe,
+    order::{self, OrderRefusal},
+};
 use flagpost_model::RepoId;
 
 use crate::{
@@ -22,8 +26,10 @@ use crate::{
     fleet_record::MachineRecord,
     keeper::wait_until,
     live::LiveMachine,
-    order::{Link, begins, follow, lost, put_aside, refusal, seq_of},
+    membership::Membership,
+    order::{Link, LinkError, begins, follow, lost, put_aside, refusal, seq_of},
     stand::{OrderEnd, Stand},
+    standing::Noted,
 };
 
 /// From one look for shared repositories to the next.
@@ -37,6 +43,9 @@ const AGAIN: Duration = Duration::from_secs(1);
 
 /// How long a reader waits before it looks whether it is to end.
 const PATIENCE: Duration = Duration::from_millis(200);
+
+/// What each repository's thread says: why it changes nothing any more.
+type Frozen = Mutex<BTreeMap<RepoId, String>>;
 
 /// Follows until `stop` says so; `tell` hears what stands in the way, once each time it changes. Where the
 /// fleet has no record of this machine, it writes this one.
@@ -54,25 +63,39 @@ pub fn keep_up(
             tell(format!("{about}: {what}"));
         }
     };
+    let frozen = Frozen::default();
+    let mut noted: Option<Noted<'_>> = None;
     while !stop.load(Ordering::Relaxed) {
-        match Link::open(home) {
-            Ok(link) => {
-                tell("fleet".to_owned(), None);
-                with_link(home, (&link, record), stop, tell);
+        let member = Membership::read(home).map_err(LinkError::from);
+        let member = member.and_then(|it| it.ok_or(LinkError::NoMember));
+        let failed = match member.map(|it| (Link::of(&it), it)) {
+            Ok((link, member)) => {
+                let noted = noted.get_or_insert_with(|| Noted::of(home, member));
+                match link {
+                    Ok(link) => {
+                        tell("fleet".to_owned(), None);
+                        with_link((home, &link, record), noted, &frozen, stop, tell);
+                        continue;
+                    }
+                    Err(error) => {
+                        noted.alone(&error, &locked(&frozen));
+                        error.to_string()
+                    }
+                }
             }
-            Err(error) => {
-                tell("fleet".to_owned(), Some(error.to_string()));
-                rest(stop, AGAIN);
-            }
-        }
+            Err(error) => error.to_string(),
+        };
+        tell("fleet".to_owned(), Some(failed));
+        rest(stop, AGAIN);
     }
 }
 
 type Tell<'t> = &'t (dyn Fn(String, Option<String>) + Sync);
 
 fn with_link(
-    home: &Home,
-    (link, record): (&Link, &MachineRecord),
+    (home, link, record): (&Home, &Link, &MachineRecord),
+    noted: &mut Noted<'_>,
+    frozen: &Frozen,
     stop: &AtomicBool,
     tell: Tell<'_>,
 ) {
@@ -83,7 +106,7 @@ fn with_link(
             for repo in order::shared(home).unwrap_or_default() {
                 if !followed.contains(&repo) {
                     followed.push(repo.clone());
-                    scope.spawn(move || keep_up_with(home, link, &repo, stop, tell));
+                    scope.spawn(move || keep_up_with((home, link), &repo, frozen, stop, tell));
                 }
             }
             let applied: BTreeMap<RepoId, u64> = followed
@@ -93,16 +116,24 @@ fn with_link(
             let is_due = signed.as_ref().is_none_or(|(at, before): &(Instant, _)| {
                 at.elapsed() > SIGN || *before != applied
             });
-            if is_due {
+            let mut done = link.hub.must_be_connected();
+            if is_due && done.is_ok() {
                 let sign = LiveMachine {
                     applied: applied.clone(),
                     since,
                 };
-                let put = give_sign(link, &sign, record);
-                signed = put.is_ok().then(|| (Instant::now(), applied));
-                let failed = put.err().map(|it| it.to_string());
-                tell("signs of life".to_owned(), failed);
+                done = give_sign(link, &sign, record);
+                signed = done.is_ok().then(|| (Instant::now(), applied));
             }
+            let done = done.and_then(|()| noted.connected(link, &locked(frozen)));
+            if let Err(error) = &done {
+                signed = None;
+                noted.alone(error, &locked(frozen));
+            }
+            tell(
+                "signs of life".to_owned(),
+                done.err().map(|it| it.to_string()),
+            );
             rest(stop, LOOK);
         }
     });
@@ -118,9 +149,21 @@ fn give_sign(link: &Link, sign: &LiveMachine, record: &MachineRecord) -> Result<
     fleet.live().put_machine(&link.machine, sign)
 }
 
-fn keep_up_with(home: &Home, link: &Link, repo: &RepoId, stop: &AtomicBool, tell: Tell<'_>) {
+fn keep_up_with(
+    (home, link): (&Home, &Link),
+    repo: &RepoId,
+    frozen: &Frozen,
+    stop: &AtomicBool,
+    tell: Tell<'_>,
+) {
+    let goes_on = || {
+        locked(frozen).remove(repo);
+    };
     while !stop.load(Ordering::Relaxed) {
-        let failed = read_on(home, link, repo, (stop, tell)).err();
+        let failed = read_on((home, link), repo, (stop, tell), &goes_on).err();
+        if let Some(why) = failed.as_ref().and_then(stands_still) {
+            locked(frozen).insert(repo.clone(), why);
+        }
         tell(
             format!("repository {repo}"),
             failed.map(|it| it.to_string()),
@@ -129,12 +172,29 @@ fn keep_up_with(home: &Home, link: &Link, repo: &RepoId, stop: &AtomicBool, tell
     }
 }
 
+/// Why a repository is not changed here any more; none where that will pass by itself.
+fn stands_still(error: &flagpost_core::Error) -> Option<String> {
+    match error {
+        flagpost_core::Error::Order(OrderRefusal::Frozen { reason, .. }) => Some(reason.clone()),
+        flagpost_core::Error::Order(
+            OrderRefusal::Unreachable { .. }
+            | OrderRefusal::Overtaken { .. }
+            | OrderRefusal::Unsettled { .. },
+        ) => None,
+        other => Some(describe(other)),
+    }
+}
+
+fn locked(frozen: &Frozen) -> MutexGuard<'_, BTreeMap<RepoId, String>> {
+    frozen.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Reads on until there is reason to begin again.
 fn read_on(
-    home: &Home,
-    link: &Link,
+    (home, link): (&Home, &Link),
     repo: &RepoId,
     (stop, tell): (&AtomicBool, Tell<'_>),
+    goes_on: &dyn Fn(),
 ) -> flagpost_core::Result<()> {
     let said = |error: FleetError| flagpost_core::Error::from(refusal(repo, &error));
     let OrderEnd {
@@ -158,12 +218,20 @@ fn read_on(
     let mut looked = None;
     while !stop.load(Ordering::Relaxed) {
         match reader.next(PATIENCE) {
-            Ok(Some(stored)) => follow(home, repo, &stored)?,
-            Ok(None) if looked.is_none_or(|at: Instant| at.elapsed() > LOOK) => {
-                tell_kept(home, repo, tell);
-                looked = Some(Instant::now());
+            Ok(Some(stored)) => {
+                follow(home, repo, &stored)?;
+                // What comes before that may have been carried out when it was stopped.
+                if stored.seq >= last.seq {
+                    goes_on();
+                }
             }
-            Ok(None) => {}
+            Ok(None) => {
+                goes_on();
+                if looked.is_none_or(|at: Instant| at.elapsed() > LOOK) {
+                    tell_kept(home, repo, tell);
+                    looked = Some(Instant::now());
+                }
+            }
             // What became of it is seen by the next look.
             Err(
                 FleetError::Gone { .. } | FleetError::Replaced { .. } | FleetError::Shorter { .. },

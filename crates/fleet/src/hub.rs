@@ -19,7 +19,9 @@ use async_nats::{
     Client, ConnectErrorKind, ConnectOptions, Event, HeaderMap, Message, ReconnectToServer,
     RequestErrorKind, ServerError, client::Request, connection::State,
 };
+use flagpost_model::{MachineId, machines::is_new_enough};
 use futures_util::StreamExt as _;
+use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::{
     runtime::Handle,
@@ -30,11 +32,8 @@ use tokio::{
 use crate::{
     address::{Invitation, Transport},
     error::FleetError,
-    server_config::STORAGE,
+    server_config::{RIGHTS, STORAGE, gate},
 };
-
-/// The oldest server that keeps its promises.
-const OLDEST: (u64, u64) = (2, 12);
 
 /// The server's number for: of several servers, so few run that none leads.
 pub(crate) const TOO_FEW: u64 = 10008;
@@ -159,9 +158,17 @@ impl Hub {
     /// Whether each server that runs syncs each message before it acknowledges it, by its own word. One that
     /// does not loses at a power cut what it acknowledged.
     pub fn syncs_always(&self) -> Result<bool, FleetError> {
+        Ok(self.storage()?.0)
+    }
+
+    /// The same, and what time it is there; none where no server says.
+    pub(crate) fn storage(&self) -> Result<(bool, Option<Timestamp>), FleetError> {
         let answers = self.block_on(self.ask_all(STORAGE, &json!({ "config": true })))?;
         let syncs = |it: &Value| it["data"]["config"]["sync_always"] == true;
-        Ok(answers.iter().all(syncs))
+        // The last to answer did so just now.
+        let time = answers.last().and_then(|it| it["server"]["time"].as_str());
+        let time = time.and_then(|time| time.parse().ok());
+        Ok((answers.iter().all(syncs), time))
     }
 
     /// What each of the servers answers that runs; one at least.
@@ -195,9 +202,34 @@ impl Hub {
         }
     }
 
+    /// Whether the server lets this machine's key decide on briefs, by its own word; none where it was set up
+    /// before it could be asked.
+    pub fn may_decide(&self, machine: &MachineId) -> Result<Option<bool>, FleetError> {
+        let what = "ask what its key allows";
+        let answer = self.block_on(self.inquire_json(what, RIGHTS, &json!({})));
+        let answer = match answer {
+            Ok(answer) => answer.unwrap_or_default(),
+            Err(FleetError::NotAllowed { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let allowed = &answer["data"]["permissions"]["publish"]["allow"];
+        let gate = gate(machine);
+        // Whose publishing is not limited may do everything.
+        let may = |allowed: &Vec<Value>| allowed.iter().any(|it| *it == *gate);
+        Ok(Some(allowed.as_array().is_none_or(may)))
+    }
+
     /// Whether there is a connection now, as far as is known.
     pub fn is_connected(&self) -> bool {
         self.client.connection_state() == State::Connected
+    }
+
+    /// Refuses where there is none.
+    pub(crate) fn must_be_connected(&self) -> Result<(), FleetError> {
+        match self.is_connected() {
+            true => Ok(()),
+            false => Err(self.unanswered("connect", NoAnswer::Unsent)),
+        }
     }
 
     pub(crate) fn deadlines(&self) -> Deadlines {
@@ -481,35 +513,9 @@ fn refused_subject(text: &str) -> Option<&str> {
     rest.split_once('"').map(|(subject, _)| subject)
 }
 
-/// Whether a server of this version keeps its promises.
-pub(crate) fn is_new_enough(version: &str) -> bool {
-    let mut parts = version.split(['.', '-']).map(str::parse::<u64>);
-    match (parts.next(), parts.next()) {
-        (Some(Ok(major)), Some(Ok(minor))) => (major, minor) >= OLDEST,
-        _ => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn servers_are_old_or_new_by_number() {
-        for (version, good) in [
-            ("2.12.0", true),
-            ("2.15.1", true),
-            ("2.12.0-RC.1", true),
-            ("3.0.0", true),
-            ("2.11.9", false),
-            ("2.9.10", false),
-            ("1.20.0", false),
-            ("dev", false),
-            ("", false),
-        ] {
-            assert_eq!(is_new_enough(version), good, "{version}");
-        }
-    }
 
     #[test]
     fn a_refusal_names_its_subject() {

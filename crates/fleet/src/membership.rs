@@ -6,16 +6,16 @@
 
 use std::path::PathBuf;
 
-use flagpost_core::Home;
+use flagpost_core::{
+    Home,
+    order::{fleet_dir, membership_file},
+};
 use flagpost_disk::fsx::{self, Batch};
 use flagpost_model::{MachineId, envelope::Hash};
 use serde::{Deserialize, Serialize};
 
 use crate::address::{Invitation, PublicKey, Seed};
 
-/// The directory in the home.
-const DIR: &str = "fleet";
-const FILE: &str = "machine.json";
 const VERSION: u32 = 1;
 
 /// A machine of a fleet.
@@ -56,11 +56,6 @@ pub enum MembershipError {
     Key(#[from] crate::address::InvalidInvitation),
 }
 
-/// Where a machine keeps what it knows of its fleet.
-pub fn dir(home: &Home) -> PathBuf {
-    home.root().join(DIR)
-}
-
 /// What a machine with this key is called.
 pub fn machine_of(key: &PublicKey) -> MachineId {
     let hash = Hash::of(key.as_str().as_bytes());
@@ -85,7 +80,7 @@ impl Membership {
 
     /// That of this home; `None` where it belongs to no fleet.
     pub fn read(home: &Home) -> Result<Option<Self>, MembershipError> {
-        let path = dir(home).join(FILE);
+        let path = membership_file(home);
         let Some(bytes) = fsx::read(home.fs(), &path)? else {
             return Ok(None);
         };
@@ -110,7 +105,7 @@ impl Membership {
 
     /// Writes it down, durable on return.
     pub fn write(&self, home: &Home) -> Result<(), MembershipError> {
-        let dir = dir(home);
+        let dir = fleet_dir(home);
         fsx::make_dirs(home.fs(), &dir)?;
         fsx::close_to_others(home.fs(), &dir)?;
         let file = MembershipFile {
@@ -121,12 +116,12 @@ impl Membership {
         // Texts and numbers are always JSON.
         let text = serde_json::to_vec_pretty(&file).unwrap_or_default();
         let mut batch = Batch::new();
-        batch.put(dir.join(FILE), text);
+        batch.put(membership_file(home), text);
         Ok(batch.stage(home.fs())?.publish()?)
     }
 
     /// Forgets it, durable on return.
     pub fn forget(home: &Home) -> Result<(), MembershipError> {
-        Ok(fsx::remove(home.fs(), &dir(home).join(FILE))?)
+        Ok(fsx::remove(home.fs(), &membership_file(home))?)
     }
 }

@@ -15,7 +15,9 @@ use std::{
 
 use rustix::io::ioctl_fionbio;
 
-use crate::{hub::is_new_enough, server_error::ServerError};
+use flagpost_model::machines::is_new_enough;
+
+use crate::server_error::ServerError;
 
 /// What it is called.
 const NAME: &str = "nats-server";

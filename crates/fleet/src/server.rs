@@ -12,7 +12,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use flagpost_core::Home;
+use flagpost_core::{Home, order::fleet_dir};
 use flagpost_disk::{
     self as disk,
     fsx::{self, DEFAULT_WAIT, Fs as _, Holder, Lock, Rank, RealFs},
@@ -23,7 +23,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     address::PublicKey,
-    membership,
     server_config::{Cluster, MachineAccess, ServerConfig},
     server_error::ServerError,
 };
@@ -120,7 +119,7 @@ impl KeptServer {
 
     /// Where a home keeps its server.
     pub fn dir_in(home: &Home) -> PathBuf {
-        membership::dir(home).join("server")
+        fleet_dir(home).join("server")
     }
 
     /// The server that was founded in this directory.

@@ -204,7 +204,7 @@ fn account(access: &MachineAccess) -> String {
     let imports: Vec<String> = subjects.iter().map(|it| import("FLEET", it)).collect();
     format!(
         "  M_{} {{ users: [ {{ nkey: {}, permissions: {{ subscribe: {{ allow: [\"_INBOX.>\", \"told.>\"] }}, \
-         publish: {{ allow: [\n    {}, \"{STORAGE}\"\n  ] }} }} }} ], imports: [{},{},\n    \
+         publish: {{ allow: [\n    {}, \"{STORAGE}\", \"{RIGHTS}\"\n  ] }} }} }} ], imports: [{},{},\n    \
          {{ stream: {{ account: FLEET, subject: \"told.>\" }} }} ] }}\n",
         access.machine,
         access.key,
@@ -222,11 +222,19 @@ fn import(account: &str, subject: &str) -> String {
 /// Under this the server tells how it stores; it is the system's, and changes nothing.
 pub(crate) const STORAGE: &str = "$SYS.REQ.SERVER.PING.JSZ";
 
+/// Under this the server tells what the asker's key allows.
+pub(crate) const RIGHTS: &str = "$SYS.REQ.USER.INFO";
+
+/// The subjects under which a machine speaks for the gate.
+pub(crate) fn gate(machine: &MachineId) -> String {
+    format!("fp.*.{machine}.gate")
+}
+
 /// The subjects under which a machine may publish.
 fn publishes(access: &MachineAccess) -> impl Iterator<Item = String> {
     let machine = &access.machine;
     let gate = match access.may_decide {
-        MayDecide::Yes => Some(format!("fp.*.{machine}.gate")),
+        MayDecide::Yes => Some(gate(machine)),
         MayDecide::No => None,
     };
     let own = [

@@ -17,6 +17,7 @@ pub mod id;
 pub mod intake;
 mod lease;
 pub mod list_ref;
+pub mod machines;
 pub mod marked_block;
 pub mod message;
 pub mod names;

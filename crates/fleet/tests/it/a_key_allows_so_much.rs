@@ -56,6 +56,16 @@ fn a_machine_speaks_under_its_own_name_only() {
 }
 
 #[test]
+fn a_machine_is_told_whether_its_key_may_decide() {
+    let Some(world) = World::start(2) else { return };
+    for (machine, may) in [(0, true), (1, false)] {
+        let id = world.id(machine);
+        assert_eq!(world.hub(machine).may_decide(id).unwrap(), Some(may));
+    }
+    assert_eq!(world.admin().may_decide(world.id(1)).unwrap(), Some(true));
+}
+
+#[test]
 fn a_refusal_is_told_at_once_and_the_connection_stays() {
     let Some(world) = World::start(2) else { return };
     let repo = world.share();
@@ -250,6 +260,7 @@ fn an_answer_is_not_stored_as_another_machines_word() {
                 (format!("fp.{repo}.{}", machine.id), "x".to_owned()),
                 ("$JS.API.INFO".to_owned(), String::new()),
                 ("$SYS.REQ.SERVER.PING.JSZ".to_owned(), String::new()),
+                ("$SYS.REQ.USER.INFO".to_owned(), String::new()),
                 (format!("$JS.API.STREAM.INFO.FP_{repo}"), String::new()),
                 (
                     "$JS.API.DIRECT.GET.KV_FP_live".to_owned(),

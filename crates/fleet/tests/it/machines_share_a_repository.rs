@@ -13,7 +13,7 @@ use std::{
 use flagpost_core::{
     Error, Home, List, Repository, claims,
     claims::Terms,
-    order::OrderRefusal,
+    order::{self, OrderRefusal},
     relay::{
         Fleet as Workers, Mail,
         briefs::{self, NewBrief},
@@ -362,6 +362,42 @@ fn a_server_that_dies_loses_nothing_and_stops_nobody_from_reading() {
     assert_eq!(unique.len(), 3, "{added:?}");
     followed(&fleet, || {});
     assert_eq!(fleet.nodes[2].tasks().len(), 5);
+}
+
+#[test]
+fn a_repository_that_does_not_fit_stands_still_and_says_why() {
+    let Some(fleet) = fleet(1) else { return };
+    followed(&fleet, || {
+        add(&fleet.nodes[0], "More");
+    });
+    let node = &fleet.nodes[2];
+    let repo = node.repository().id;
+    let file = node.home.repository_dir(&repo).join("history.jsonl");
+    let whole = node.history();
+    let (before, last) = whole.trim_end().rsplit_once('\n').unwrap();
+    let other = last.replace("\"ann\"", "\"eve\"");
+    assert_ne!(other, last);
+    fs::write(&file, format!("{before}\n{other}\n")).unwrap();
+    let frozen = || {
+        let sight = order::sight(&node.plain).unwrap();
+        let standing = sight.standing()?;
+        Some(standing.repository(&repo)?.frozen.clone())
+    };
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| keep_up(&node.plain, &stop, &|what| eprintln!("{what}")));
+        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            until("it is known why", || matches!(frozen(), Some(Some(_))));
+            let why = frozen().flatten().unwrap();
+            assert!(why.contains("another one here"), "{why}");
+            fs::write(&file, &whole).unwrap();
+            until("it goes on", || frozen() == Some(None));
+        }));
+        stop.store(true, Ordering::Relaxed);
+        if let Err(panic) = done {
+            std::panic::resume_unwind(panic);
+        }
+    });
 }
 
 #[test]
