@@ -128,9 +128,9 @@ pub fn alarm() -> Style {
 /// a finding.
 pub fn style_of(state: &str) -> Style {
     match state {
-        "failed" | "dead" | "misread" | "rejected" | "error" => alarm(),
+        "failed" | "dead" | "misread" | "rejected" | "error" | "alone" | "frozen" => alarm(),
         "stuck" | "partial" | "silent" | "withheld" | "foreign" | "expired" | "lapsed"
-        | "blocked" | "warning" => AnsiColor::Yellow.on_default(),
+        | "blocked" | "warning" | "behind" | "unknown" => AnsiColor::Yellow.on_default(),
         "completed" | "passed" | "live" | "ratified" | "edited" | "done" => {
             AnsiColor::Green.on_default()
         }

@@ -2,6 +2,7 @@
 
 mod answer;
 mod gate;
+mod machines;
 mod questions;
 mod roots;
 mod stalls;
@@ -17,6 +18,7 @@ use flagpost_core::{
     Error, List,
     accounts::{self, Park},
     answers::each,
+    order,
     questions::open as open_questions,
     roots::scan,
     sessions::{Session, SessionStatus, Sessions},
@@ -235,7 +237,8 @@ fn show(context: &Context) -> anyhow::Result<Answer> {
     text += &section(screen, "Landing", to_land.into_iter());
     text += &roots::section(screen, &found);
     let instance = daemon::instance(context)?;
-    text += &daemon_line(instance.as_ref());
+    let fleet = order::sight(&context.home);
+    text += &services(instance.as_ref(), machines::words(context, fleet.as_ref())?);
     let questions = asked.iter().map(|it| WaitingTask {
         message: it.message.as_ref().map(ToString::to_string),
         answer_with: Some(questions::command(context, it)),
@@ -262,6 +265,7 @@ fn show(context: &Context) -> anyhow::Result<Answer> {
         session: session.as_ref().map(Into::into),
         lists: context.home.lists()?,
         daemon: daemon::reached(context, instance.as_ref()),
+        fleet: fleet.as_ref().map(Into::into),
         roots: each(&found),
     };
     Ok(Answer::of(&status)
@@ -305,7 +309,8 @@ fn nothing_yet(context: &Context) -> anyhow::Result<Answer> {
     );
     text += &roots::section(screen, &found);
     let instance = daemon::instance(context)?;
-    text += &daemon_line(instance.as_ref());
+    let fleet = order::sight(&context.home);
+    text += &services(instance.as_ref(), machines::words(context, fleet.as_ref())?);
     let status = StatusAnswer {
         home: context.home.root().to_string_lossy().into(),
         to_decide: briefs.as_slice().into(),
@@ -313,6 +318,7 @@ fn nothing_yet(context: &Context) -> anyhow::Result<Answer> {
         skipped: broken.clone(),
         lists,
         daemon: daemon::reached(context, instance.as_ref()),
+        fleet: fleet.as_ref().map(Into::into),
         roots: each(&found),
         ..StatusAnswer::default()
     };
@@ -323,11 +329,14 @@ fn nothing_yet(context: &Context) -> anyhow::Result<Answer> {
         .notes(daemon::trouble(context)?))
 }
 
-/// The daemon, where one runs: nothing is amiss without it.
-fn daemon_line(instance: Option<&flagpost_daemon::Instance>) -> String {
-    instance.map_or(String::new(), |it| {
-        format!("\ndaemon: {}\n", daemon::line(it))
-    })
+/// The daemon, where one runs, since nothing is amiss without it; and what is said of the fleet.
+fn services(instance: Option<&flagpost_daemon::Instance>, fleet: Option<String>) -> String {
+    let daemon = instance.map(|it| format!("daemon: {}", daemon::line(it)));
+    let lines: Vec<String> = daemon.into_iter().chain(fleet).collect();
+    match lines.is_empty() {
+        true => String::new(),
+        false => format!("\n{}\n", lines.join("\n")),
+    }
 }
 
 /// The session in the live directory, in a line.

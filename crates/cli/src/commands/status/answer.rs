@@ -10,6 +10,7 @@ use flagpost_core::{
 use flagpost_daemon::Reached;
 use flagpost_model::{
     ListId, ListRef, TaskId,
+    machines::FleetSeen,
     plan::Stranded,
     task::{self, StateName},
     view,
@@ -59,6 +60,8 @@ pub struct StatusAnswer<'a> {
     pub lists: Vec<ListId>,
     /// The home's daemon; null where none runs.
     pub daemon: Option<Reached>,
+    /// The fleet of machines; null where the home is in none.
+    pub fleet: Option<FleetSeen<'a>>,
     /// The lists in other directories.
     pub roots: Vec<RootAnswer<'a>>,
 }
