@@ -102,6 +102,16 @@ codes! {
     SettingBroken = "setting-broken", Error, "A setting, or the file of all settings, cannot be read, so whatever needs it stops.";
     PolicyBroken = "policy-broken", Error, "A policy cannot be read or understood, so nothing is let through by it.";
     SettingUnknown = "setting-unknown", Note, "A name among the settings is none of theirs, so nothing reads it.";
+    FleetUnfollowed = "fleet-unfollowed", Warning, "No daemon follows the fleet of machines here, so this one hears of the others only when it changes something.";
+    FleetAlone = "fleet-alone", Warning, "The fleet's server cannot be reached, so nothing that is shared can be changed.";
+    FleetFrozen = "fleet-frozen", Error, "What the fleet has of a repository does not fit what is here, so this machine changes nothing in it any more.";
+    FleetBehind = "fleet-behind", Warning, "This machine has lacked lines that others have for half a minute or longer.";
+    FleetServerOld = "fleet-server-old", Error, "The fleet's server is older than 2.12, so its promises are not to be trusted.";
+    FleetUnsynced = "fleet-unsynced", Error, "The fleet's server acknowledges what a power cut can take from it.";
+    FleetClockWrong = "fleet-clock-wrong", Error, "The clocks of this machine and of the fleet's server differ by more than 30 seconds, so leases end early or late.";
+    FleetClockOff = "fleet-clock-off", Warning, "The clocks of this machine and of the fleet's server differ by more than 5 seconds.";
+    FleetOneServer = "fleet-one-server", Note, "The fleet has one server: while it is away nothing shared is changed, and its disk is the only one that has the order.";
+    FleetGateOpen = "fleet-gate-open", Note, "Agents run on a machine whose key may decide on briefs.";
     HomeReadOnly = "home-read-only", Warning, "The home, or a directory in it, can only be read.";
     ClockBeyond = "clock-beyond", Error, "The clock is before 1970 or after 9998, so nothing can be done by it.";
     ClockBehind = "clock-behind", Warning, "The clock is behind what was recorded: it jumped back, or jumped ahead before.";

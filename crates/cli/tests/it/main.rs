@@ -40,6 +40,7 @@ mod doctor_faults;
 mod doctor_histories;
 mod doctor_leads_home;
 mod doctor_machine;
+mod doctor_machines;
 mod doctor_mail;
 mod documents;
 mod drawings;

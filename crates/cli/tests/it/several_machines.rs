@@ -196,6 +196,30 @@ fn three_machines_share_one_list_and_one_gate() {
         let machines = status["machines"].as_array().unwrap();
         machines.iter().all(|it| it["lag"] == 0)
     });
+    // The daemons write down what they see. Nobody's clock goes in this world but the server's.
+    for (machine, may_decide) in [(&box_a, true), (&gate, true), (&plain, false)] {
+        until("it is known how the fleet stands", || {
+            let fleet = &json(machine, &["status"])["fleet"];
+            let machines = fleet["standing"]["machines"].as_array();
+            fleet["link"] == "connected" && machines.is_some_and(|it| it.len() == 3)
+        });
+        let standing = &json(machine, &["status"])["fleet"]["standing"];
+        assert_eq!(standing["may_decide"], may_decide, "{standing}");
+        let found = json(machine, &["doctor"]);
+        let found = found["findings"].as_array().unwrap();
+        let codes: Vec<&str> = found
+            .iter()
+            .map(|it| it["code"].as_str().unwrap())
+            .collect();
+        assert!(codes.contains(&"fleet-clock-wrong"), "{codes:?}");
+        assert!(codes.contains(&"fleet-one-server"), "{codes:?}");
+        assert!(!codes.contains(&"counter-behind"), "{codes:?}");
+        until("all follow", || {
+            machine
+                .ok(["status"])
+                .contains("fleet: 3 of 3 machines follow")
+        });
+    }
     until("the histories are the same bytes", || {
         let histories = [&box_a, &gate, &plain].map(|it| history(it));
         histories.windows(2).all(|pair| pair[0] == pair[1])
@@ -226,14 +250,24 @@ fn three_machines_share_one_list_and_one_gate() {
     });
     assert_eq!(plain.flagpost(["fleet", "join"]).code, 5);
     assert!(plain.ok(["list", "--all"]).contains("Write the parser"));
-    assert_eq!(
-        json(&plain, &["fleet", "status"])["server"]["version"],
-        Value::Null
-    );
+    let status = plain.flagpost(["fleet", "status", "--json"]);
+    assert_eq!(status.code, 5, "{}", status.stderr);
+    let status: Value = serde_json::from_str(&status.stdout).unwrap();
+    assert_eq!(status["server"]["version"], Value::Null);
+    assert_eq!(status["machines"].as_array().unwrap().len(), 3, "{status}");
+    until("it says that it is alone", || {
+        plain.ok(["status"]).contains("fleet: alone since ")
+    });
+    let alone = json(&plain, &["doctor"])["findings"].to_string();
+    assert!(alone.contains("fleet-alone"), "{alone}");
     box_a.ok(["up"]);
     until("it goes on", || {
         plain.flagpost(["add", "Together"]).code == 0
     });
+    until("it is not alone any more", || {
+        json(&plain, &["status"])["fleet"]["link"] == "connected"
+    });
     plain.ok(["fleet", "leave"]);
+    assert_eq!(json(&plain, &["status"])["fleet"], Value::Null);
     assert_eq!(plain.flagpost(["add", "After"]).code, 5);
 }

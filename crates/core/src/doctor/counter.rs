@@ -1,4 +1,7 @@
 //! Counters: the highest id of a list ever given out, the highest number of a direction of mail.
+//!
+//! Each machine has its own. In a repository that several machines share, what the others gave out is not
+//! counted here, and a counter below it is no fault.
 
 use std::path::PathBuf;
 
@@ -9,13 +12,18 @@ use super::{
     Finding, Fix, describe,
     world::{ListSnapshot, World},
 };
-use crate::{error::Result, home::Home, list::List};
+use crate::{error::Result, home::Home, list::List, order};
 
 /// The counters of all lists. Those of mail are looked at with it.
 pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
     for seen in &world.lists {
         let path = seen.list.dir().join(COUNTER);
-        let highest = match seen.is_ours() {
+        // A list of no repository is nobody else's.
+        let is_shared = match seen.list.repository() {
+            Ok(repo) => order::is_shared(world.home, &repo)?,
+            Err(_) => false,
+        };
+        let highest = match seen.is_ours() && !is_shared {
             true => highest(seen),
             false => 0,
         };

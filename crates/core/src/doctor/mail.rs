@@ -7,6 +7,7 @@ use crate::{
     error::Result,
     failure,
     list::Skipped,
+    order,
     relay::{
         Fleet, Mail,
         briefs::{self, BriefView},
@@ -22,6 +23,7 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
             continue;
         }
         let fleet = Fleet::of(world.home, id);
+        let is_shared = order::is_shared(world.home, id)?;
         let mut put = |code: Code, skipped: Vec<Skipped>, hint: &str| {
             findings.extend(skipped.into_iter().map(|it| {
                 let path = fleet.dir().join(&it.name);
@@ -56,6 +58,7 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
             for direction in Direction::ALL {
                 let (path, given_out) = mail.counter(*direction)?;
                 let fix = Fix::RecountMail(id.clone(), mail.worker().clone(), *direction);
+                let given_out = if is_shared { 0 } else { given_out };
                 let told = (given_out, "its history tells of");
                 withheld.extend(counter::finding(world.home, path, told, fix));
             }

@@ -16,6 +16,7 @@ mod history;
 mod lists;
 mod locks;
 mod machine;
+mod machines;
 mod mail;
 mod mend;
 mod modes;
@@ -224,6 +225,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("policies", settings::policies),
     ("accounts", accounts::check),
     ("notifications", notifications::check),
+    ("fleet of machines", machines::check),
     ("clock", machine::clock),
     ("disk", machine::disk),
     ("git", machine::git),
