@@ -7,13 +7,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
-    events::{ListChange, Resync},
+    events::{FleetChange, ListChange, Resync},
     instance::Reached,
 };
 
 flagpost_core::answers! {
     "browsers" => BrowsersAnswer,
     "daemon" => Daemon,
+    "fleet_change" => FleetChange<'_>,
     "link" => LinkAnswer,
     "list_change" => ListChange<'_>,
     "resync" => Resync<'_>,

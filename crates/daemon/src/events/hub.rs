@@ -13,9 +13,9 @@ use std::{
 use flagpost_core::{
     Home,
     history::{History, NewLines, Tail},
-    registry,
+    order, registry,
 };
-use flagpost_model::RepoId;
+use flagpost_model::{RepoId, machines::FleetSight};
 use tokio::{
     sync::{Notify, watch},
     time::timeout,
@@ -47,6 +47,8 @@ pub(crate) struct Hub {
     watching: watch::Sender<WatchMode>,
     /// What is told of lists.
     pub(crate) lists: ListFeed,
+    /// How the fleet of machines stands.
+    fleet: Mutex<ToldFleet>,
     /// Somebody changed something.
     pub(crate) wake: Notify,
 }
@@ -62,6 +64,14 @@ struct Ring {
     ends: u64,
     /// Which history this is: another one in its place is another life.
     life: u64,
+}
+
+/// How the fleet of machines stands; none where the home is in none.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ToldFleet {
+    /// Moves on when it says something else.
+    pub(crate) n: u64,
+    pub(crate) sight: Option<FleetSight>,
 }
 
 /// A place in what was told of a repository.
@@ -88,6 +98,7 @@ impl Hub {
             looked: watch::Sender::new(0),
             watching: watch::Sender::new(watching),
             lists: ListFeed::default(),
+            fleet: Mutex::default(),
             wake: Notify::new(),
         }
     }
@@ -148,6 +159,7 @@ impl Hub {
 
     /// What the histories say now; whether a change is recorded that has not appeared.
     pub(crate) fn look(&self, tails: &mut Tails) -> bool {
+        self.look_at_fleet();
         let repositories = match registry::repositories(&self.home) {
             Ok(repositories) => repositories,
             Err(error) => {
@@ -167,6 +179,24 @@ impl Hub {
         tails.were_there = true;
         self.looked.send_modify(|n| *n += 1);
         waits
+    }
+
+    fn look_at_fleet(&self) {
+        let sight = order::sight(&self.home);
+        let mut told = self.fleet.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_same = match (&told.sight, &sight) {
+            (None, None) => true,
+            (Some(told), Some(sight)) => told.says_the_same(sight),
+            _ => false,
+        };
+        told.n += u64::from(!is_same);
+        told.sight = sight;
+    }
+
+    /// How the fleet of machines stands.
+    pub(crate) fn fleet(&self) -> ToldFleet {
+        let told = self.fleet.lock().unwrap_or_else(PoisonError::into_inner);
+        told.clone()
     }
 
     fn look_at(&self, repo: &RepoId, tails: &mut Tails) -> flagpost_core::Result<bool> {

@@ -27,7 +27,7 @@ pub(crate) use hub::{Hub, Tails};
 pub(crate) use kanban::KanbanReader;
 pub(crate) use lists::{ListChange, tell_lists};
 pub(crate) use reader::{EventFilter, EventReader, Subscription};
-pub(crate) use state::Resync;
+pub(crate) use state::{FleetChange, Resync};
 pub(crate) use text::Text;
 pub use watch::WatchMode;
 pub(crate) use watch::{keep, watch};

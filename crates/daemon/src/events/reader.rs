@@ -7,7 +7,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use flagpost_core::{
-    Home, Repository,
+    Home, Repository, answers,
     history::{History, NewLines, Tail},
     registry,
 };
@@ -18,7 +18,7 @@ use super::{
     Cursor, FeedEvent, Hub, Text, event,
     feed::{FeedStep, Listener},
     hub::{After, Position},
-    state::state,
+    state::{FleetChange, state},
 };
 
 /// What somebody listens to.
@@ -71,6 +71,8 @@ pub(crate) struct EventReader {
     at: BTreeMap<RepoId, Position>,
     /// Up to which number changes of lists were told; none where nobody wants to know.
     lists: Option<ListPosition>,
+    /// Which standing of the fleet of machines was told.
+    fleet: u64,
     /// What is to be read from files before anything else is said.
     to_read: Option<Reading>,
 }
@@ -111,6 +113,7 @@ impl EventReader {
             wish,
             at: BTreeMap::new(),
             lists,
+            fleet: 0,
             to_read: Some(Reading::Begin(since)),
         }
     }
@@ -161,6 +164,7 @@ impl EventReader {
             .filter_map(|it| self.at.get(&it.id).map(|at| (it.clone(), at.n)))
             .collect();
         let id = self.cursor();
+        self.fleet = self.hub.fleet().n;
         let (state, n) = state(&self.hub, &all, self.wish.scope, reason.as_str(), &id)?;
         if let Some(lists) = &mut self.lists {
             lists.n = n;
@@ -174,6 +178,21 @@ impl EventReader {
         if self.wish.scope == EventFilter::Everything || told.is_mail {
             *text += &event(Some(&self.cursor()), &told.name, &told.data);
         }
+    }
+
+    /// How the fleet of machines stands, where that was not told.
+    fn tell_fleet(&mut self) -> String {
+        let now = self.hub.fleet();
+        if now.n == self.fleet || self.wish.scope != EventFilter::Everything {
+            return String::new();
+        }
+        self.fleet = now.n;
+        let fleet = now.sight.as_ref().map(Into::into);
+        event(
+            None,
+            "fleet.changed",
+            &answers::text(&FleetChange { fleet }),
+        )
     }
 
     fn listened(&self) -> BTreeMap<RepoId, Position> {
@@ -247,6 +266,7 @@ impl Listener for EventReader {
                     None => return self.lost(Reason::Behind),
                 }
             }
+            text += &self.tell_fleet();
             match (text.is_empty(), moved) {
                 (false, _) => return FeedStep::Say(text),
                 // None of these was for it, and more may be there.

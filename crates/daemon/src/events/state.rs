@@ -14,6 +14,7 @@ use flagpost_core::{
 use flagpost_model::{
     ListId, RepoId,
     envelope::{Brief, Report},
+    machines::FleetSeen,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -30,6 +31,17 @@ pub(crate) struct Resync<'a> {
     #[schemars(extend("enum" = ["fresh", "behind", "rewritten"]))]
     reason: &'a str,
     repositories: Vec<RepositoryState<'a>>,
+    /// The fleet of machines; null where the home is in none, or only mail is listened to.
+    fleet: Option<FleetSeen<'a>>,
+}
+
+/// The fleet of machines stands otherwise than before.
+///
+/// The data of the event fleet.changed of GET /v1/events.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct FleetChange<'a> {
+    /// How it stands; null where the home is in none any more.
+    pub(super) fleet: Option<FleetSeen<'a>>,
 }
 
 /// What stands in a repository.
@@ -59,9 +71,12 @@ pub(super) fn state(
 ) -> Result<(Arc<Text>, u64), Error> {
     let all = repositories.iter();
     let all = all.map(|(repository, n)| without_lists(hub, repository, *n));
+    let fleet = hub.fleet().sight;
+    let fleet = fleet.as_ref().filter(|_| scope == EventFilter::Everything);
     let resync = Resync {
         reason,
         repositories: all.collect::<Result<_, Error>>()?,
+        fleet: fleet.map(Into::into),
     };
     let head = begun(Some(id), "daemon.resync");
     let without_tasks = head.clone() + &answers::text(&resync);
@@ -76,6 +91,7 @@ pub(super) fn state(
         let whole = Resync {
             reason,
             repositories: repositories.collect(),
+            fleet: fleet.map(Into::into),
         };
         let written = Text::written(|to| {
             to.write_all(head.as_bytes())?;

@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use flagpost_core::{Home, watch::places};
+use flagpost_core::{Home, order::fleet_dir, watch::places};
 use flagpost_disk::{fsx, notices};
 use notify::{
     EventKind, RecommendedWatcher, RecursiveMode, Watcher,
@@ -136,7 +136,9 @@ impl Watched {
         let mut is_new = false;
         loop {
             let mut added = false;
-            for place in places(home) {
+            // How a fleet of machines stands is told by the daemon alone, which is the one that writes it.
+            let fleet = Some(fleet_dir(home)).filter(|dir| dir.is_dir());
+            for place in places(home).into_iter().chain(fleet) {
                 // Before it is watched: should it go meanwhile, it is forgotten again.
                 if !locked(&self.places).insert(place.clone()) {
                     continue;
