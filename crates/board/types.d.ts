@@ -68,6 +68,25 @@ interface Repository {
   lists: { list: string; tasks: Task[] }[];
 }
 
+interface Machine {
+  machine: string;
+  host: string;
+  flagpost: string;
+  since: string | null;
+  lag: number | null;
+  behind_since: string | null;
+  behind: boolean;
+}
+interface MachinesStanding {
+  at: string;
+  since: string;
+  server: { address: string; version: string | null; fault: string | null };
+  machine: string;
+  repositories: { name: string; id: string; here: number | null; there: number | null; frozen: string | null }[];
+  machines: Machine[];
+}
+interface MachinesSeen { link: 'connected' | 'alone' | 'unknown'; since: string | null; standing: MachinesStanding | null }
+
 interface ListChange { repo: string; list: string; tasks: Task[]; removed: string[] }
 
 interface Brief {

@@ -6,6 +6,7 @@ import { post } from './api.js';
 import { ask } from './ask.js';
 import { useAskedOfAll } from './asked.js';
 import { useKeys } from './keys.js';
+import { Machines } from './machines.js';
 import { copy, fail, toast } from './notices.js';
 import { repositoryOf, canAct, fleetMoved, lists, repositories } from './state.js';
 import { list, route, toTask } from './route.js';
@@ -51,6 +52,7 @@ export function Fleet() {
           </section>
         `;
       })}
+      <${Machines} />
       <p><button type="button" disabled=${!canAct.value} onClick=${join}>Add a worker… <kbd>c</kbd></button></p>
     </main>
   `;

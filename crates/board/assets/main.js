@@ -13,6 +13,7 @@ import { Graph } from './graph.js';
 import { Inbox } from './inbox.js';
 import { Landing } from './landing.js';
 import { List } from './list.js';
+import { MachinesBanner } from './machines.js';
 import { Messages } from './messages.js';
 import { Toasts, toast } from './notices.js';
 import { Palette } from './palette.js';
@@ -20,7 +21,7 @@ import { route } from './route.js';
 import { Run } from './run.js';
 import { Settings } from './settings.js';
 import { listen } from './shared.js';
-import { change, connection, heardAt, listNames, lists, resync, snapshot, transition } from './state.js';
+import { change, connection, heardAt, listNames, lists, machines, resync, snapshot, transition } from './state.js';
 import { TaskPage } from './task.js';
 import './theme.js';
 import { isKnown, waiting } from './waits.js';
@@ -59,6 +60,7 @@ function App() {
     <a class="unseen" href="#main">To the screen</a>
     <${Header} />
     <${Lost} />
+    <${MachinesBanner} />
     <div class=${route.value.task === null ? 'screen' : 'screen with-task'}><${Screen} /></div>
     <${Footer} />
     <${Toasts} />
@@ -70,10 +72,11 @@ function App() {
 /** @param {string} event @param {any} data */
 function told(event, data) {
   if (event === 'daemon.resync') {
-    const differ = resync(data.repositories);
+    const differ = resync(data.repositories, data.fleet);
     if (isStarted.peek() && differ > 0) toast(`Caught up: ${count(differ, 'change')}.`);
     if (!isStarted.peek()) setTimeout(() => (isStarted.value = true), 0);
   } else if (event === 'list.changed') change(data);
+  else if (event === 'fleet.changed') machines.value = data.fleet;
   else transition(event, data.line);
 }
 

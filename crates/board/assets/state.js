@@ -21,6 +21,8 @@ export const repositories = signal([]);
 export const lists = new Map();
 /** The lists by name, in the order of the selector. @type {import('./preact.js').Signal<string[]>} */
 export const listNames = signal([]);
+/** The fleet of machines; null where the home is in none. @type {import('./preact.js').Signal<MachinesSeen | null>} */
+export const machines = signal(null);
 /** Counts the transitions about mail, workers and sessions: who shows these asks again. */
 export const mailMoved = signal(0);
 export const fleetMoved = signal(0);
@@ -60,8 +62,8 @@ function write(repo, name, tasks, removed) {
   for (const keeper of keepers) keeper(name, tasks, removed);
 }
 
-/** The whole state; how many tasks differ from before. @param {Repository[]} now */
-export function resync(now) {
+/** The whole state; how many tasks differ from before. @param {Repository[]} now @param {MachinesSeen | null} fleet */
+export function resync(now, fleet) {
   let differ = 0;
   batch(() => {
     const named = new Set();
@@ -79,6 +81,7 @@ export function resync(now) {
     for (const list of lists.keys()) if (!named.has(list)) lists.delete(list);
     repositories.value = now.map((repository) => ({ ...repository, lists: [] }));
     listNames.value = [...lists.keys()].sort((a, b) => a.localeCompare(b));
+    machines.value = fleet;
     mailMoved.value += 1;
     fleetMoved.value += 1;
     runMoved.value += 1;
@@ -113,5 +116,5 @@ export function snapshot() {
     const full = own.map(([list, { tasks }]) => ({ list, tasks: [...tasks.values()].map((it) => it.peek()) }));
     return { ...repository, lists: full };
   });
-  return { reason: 'fresh', repositories: told };
+  return { reason: 'fresh', repositories: told, fleet: machines.peek() };
 }

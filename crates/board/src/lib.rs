@@ -47,6 +47,7 @@ const APP: &[Asset] = files!(
     "lanes.js",
     "list.js",
     "log.js",
+    "machines.js",
     "main.js",
     "marked.js",
     "messages.js",
