@@ -1,6 +1,6 @@
 //! A fleet for the tests: workers, tasks in each state, what waits, a run, mail.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use flagpost_core::{
@@ -9,6 +9,7 @@ use flagpost_core::{
 };
 use flagpost_model::{
     TaskId, Token,
+    machines::{FleetMachine, FleetRepository, FleetServer, FleetStanding},
     message::{Message, MessageStatus, Subject},
     reservation::{Reservation, ReservationMode, ReservationRequest},
     session::{LogRow, Outcome},
@@ -218,10 +219,52 @@ pub fn fleet() -> Snapshot {
                 "half of it",
             ),
         ],
+        machines: None,
         parked: Vec::new(),
         is_bridge_up: true,
         skipped: 0,
         tasks: tasks.into_iter().map(Arc::new).collect(),
+    }
+}
+
+/// A fleet of three machines, of which this one decides and one is silent.
+pub fn machines() -> FleetStanding {
+    let machine = |id: &str, host: &str, since| FleetMachine {
+        machine: id.parse().unwrap(),
+        host: host.to_owned(),
+        flagpost: "0.1.0".to_owned(),
+        since,
+        lag: since.map(|_| 0),
+        behind_since: None,
+        behind: false,
+        applied: BTreeMap::new(),
+    };
+    FleetStanding {
+        at: now(),
+        since: ago(90),
+        server: FleetServer {
+            address: "nats://127.0.0.1:4222".to_owned(),
+            version: Some("2.15.1".to_owned()),
+            fault: None,
+            syncs: Some(true),
+            replicas: Some(1),
+            offset_ms: Some(2),
+        },
+        machine: "aaaaaaaa".parse().unwrap(),
+        founder: true,
+        may_decide: Some(true),
+        repositories: vec![FleetRepository {
+            name: "web".to_owned(),
+            id: "r-1".parse().unwrap(),
+            here: Some(1041),
+            there: Some(1041),
+            frozen: None,
+        }],
+        machines: vec![
+            machine("aaaaaaaa", "box", Some(ago(90))),
+            machine("bbbbbbbb", "build", Some(ago(30))),
+            machine("cccccccc", "laptop", None),
+        ],
     }
 }
 

@@ -11,6 +11,7 @@ use flagpost_core::{
     bridge::Bridge,
     messages,
     messages::MessageView,
+    order,
     questions::{self, OpenQuestion},
     relay::{
         Fleet,
@@ -24,6 +25,7 @@ use flagpost_core::{
 };
 use flagpost_model::{
     ListRef, Seq, TaskId, WorkerId,
+    machines::FleetSight,
     plan::{Graph, Index, waves},
     reservation::Reservation,
     session::{LogRow, Timeline},
@@ -221,6 +223,8 @@ pub struct Snapshot {
     pub run: Option<RunState>,
     /// Messages, oldest first, where somebody looks.
     pub mail: Vec<MessageView>,
+    /// The fleet of machines; none where the home is in none.
+    pub machines: Option<FleetSight>,
     /// Accounts that rest.
     pub parked: Vec<Park>,
     /// Whether the JSON bridge runs.
@@ -322,6 +326,7 @@ pub fn read(place: &Place, interest: Interest) -> Result<Snapshot> {
         at: now,
         list: place.list.to_string(),
         lanes: lanes(&loaded.outlines, now),
+        machines: order::sight(&place.home),
         parked: accounts::all_parked(&place.home)?,
         is_bridge_up: Bridge::of(&place.home, None)?.running()?.is_some(),
         skipped: loaded.skipped.len(),

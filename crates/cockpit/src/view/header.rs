@@ -7,7 +7,7 @@ use ratatui::{
     widgets::Paragraph,
 };
 
-use super::{age, styled, width_of};
+use super::{age, machines, styled, width_of};
 use crate::{
     app::{App, Tab, WakeSource},
     snapshot::Lane,
@@ -124,8 +124,10 @@ fn next(app: &App) -> Line<'static> {
         0 => String::new(),
         n => format!(" · {n} unreadable"),
     };
+    let fleet = machines::trouble(app).map(|it| format!(" · {it}"));
+    let fleet = fleet.unwrap_or_default();
     let queued = format!(
-        "QUEUED {} ({blocked} blocked){waits}{unreadable} ",
+        "QUEUED {} ({blocked} blocked){waits}{unreadable}{fleet} ",
         ready.len() + blocked
     );
     let room = usize::from(app.size.0).saturating_sub(width_of(&queued) + 1);

@@ -2,11 +2,12 @@
 //!
 //! Owns the layout and what every screen has: the header with NOW, NEXT and QUEUED, the line of keys, what
 //! is asked, toasts. A screen's list is in `lists`, its main pane in `panes`, the board in `board`, a
-//! page over it in `pages`. Text of agents goes through [`crate::text`] before it comes here.
+//! page over it in `pages`, other machines in `machines`. Text of agents goes through [`crate::text`] before it comes here.
 
 mod board;
 mod header;
 mod lists;
+mod machines;
 mod pages;
 mod panes;
 #[cfg(test)]
@@ -45,6 +46,8 @@ pub(crate) struct Areas {
     pub page: Rect,
     /// The list; of no size where the main pane is alone.
     pub list: Rect,
+    /// The fleet of machines, below the list; mostly of no size.
+    pub machines: Rect,
     /// The main pane; of no size where the list is alone.
     pub main: Rect,
     /// What is asked or told.
@@ -102,11 +105,13 @@ pub(crate) fn areas(app: &App) -> Areas {
             )
         }
     };
+    let (machines, list) = machines::split(app, list);
     let message = Rect::new(0, rows.saturating_sub(2), app.size.0, 1.min(rows));
     let hints = Rect::new(0, rows.saturating_sub(1), app.size.0, 1.min(rows));
     Areas {
         page,
         list,
+        machines,
         main,
         message,
         hints,
@@ -219,6 +224,7 @@ pub fn draw(app: &App, frame: &mut Frame<'_>) {
             Tab::Board => board::draw(app, frame, areas.list),
             _ => lists::draw(app, frame, areas.list),
         }
+        machines::draw(app, frame, areas.machines);
         panes::draw(app, frame, areas.main);
     }
     if !app.pages.is_empty() {

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use flagpost_model::machines::FleetSight;
 use ratatui::style::{Color, Modifier};
 
 use crate::{
     app::{App, Page, Tab},
-    fixture::{cockpit, draw, fleet, give, press, screen, type_in},
+    fixture::{cockpit, draw, fleet, give, machines, now, press, screen, type_in},
     log::{LogEvent, LogView},
     snapshot::Snapshot,
     theme::Glyphs,
@@ -35,6 +36,47 @@ fn every_screen_in_every_size_with_either_set_of_signs() {
                 }
                 insta::assert_snapshot!(name, page);
             }
+        }
+    }
+}
+
+/// All is well; one is behind; this one stands still; it is alone; nobody follows.
+#[test]
+fn the_fleet_of_machines_as_it_stands() {
+    let well = machines();
+    let mut behind = well.clone();
+    behind.machines[1].lag = Some(12);
+    behind.machines[1].behind = true;
+    behind.machines[1].behind_since = Some(now() - jiff::SignedDuration::from_mins(2));
+    let mut frozen = well.clone();
+    frozen.repositories[0].frozen = Some("a newer Flagpost changes it".to_owned());
+    let alone = well.alone(
+        now() - jiff::SignedDuration::from_mins(3),
+        "nats://127.0.0.1:4222 cannot be reached: it does not answer".to_owned(),
+    );
+    let since = now() - jiff::SignedDuration::from_mins(7);
+    for (name, sight) in [
+        ("well", FleetSight::Known(well)),
+        ("behind", FleetSight::Known(behind)),
+        ("frozen", FleetSight::Known(frozen)),
+        ("alone", FleetSight::Known(alone)),
+        ("unknown", FleetSight::Unknown(Some(since))),
+    ] {
+        let with = |size, glyphs| {
+            let data = Snapshot {
+                machines: Some(sight.clone()),
+                ..fleet()
+            };
+            let mut app = cockpit(data, size, glyphs);
+            press(&mut app, "1", 1_000);
+            app
+        };
+        for size in [(79, 23), (120, 40)] {
+            let page = screen(&mut with(size, Glyphs::Unicode));
+            insta::assert_snapshot!(format!("machines_{name}_{}x{}", size.0, size.1), page);
+            let plain = screen(&mut with(size, Glyphs::Ascii));
+            let ours = plain.replace(|c| "日本語".contains(c), "");
+            assert!(ours.is_ascii(), "{name}: {plain}");
         }
     }
 }
