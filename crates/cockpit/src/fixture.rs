@@ -259,6 +259,7 @@ pub fn machines() -> FleetStanding {
             here: Some(1041),
             there: Some(1041),
             frozen: None,
+            kept: 0,
         }],
         machines: vec![
             machine("aaaaaaaa", "box", Some(ago(90))),

@@ -385,7 +385,7 @@ fn a_repository_that_does_not_fit_stands_still_and_says_why() {
     };
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
-        scope.spawn(|| keep_up(&node.plain, &stop, &|what| eprintln!("{what}")));
+        scope.spawn(|| keep_up(&node.plain, &record(), &stop, &|what| eprintln!("{what}")));
         let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             until("it is known why", || matches!(frozen(), Some(Some(_))));
             let why = frozen().flatten().unwrap();

@@ -4,7 +4,7 @@ use flagpost_core::FailureKind;
 use flagpost_fleet::{FleetError, Membership, ShareError, standing, standing_alone};
 use flagpost_model::{
     MachineId,
-    machines::{FleetMachine, FleetRepository, FleetStanding},
+    machines::{FleetMachine, FleetStanding},
 };
 
 use schemars::JsonSchema;

@@ -29,6 +29,7 @@ fn standing() -> FleetStanding {
             here: Some(5),
             there: Some(8),
             frozen: None,
+            kept: 0,
         }],
         machines: vec![FleetMachine {
             machine: "aaaaaaaa".parse().unwrap(),
