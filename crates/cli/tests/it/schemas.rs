@@ -311,6 +311,7 @@ fn every_schema_is_that_of_an_answer() {
         "browsers",
         "daemon",
         "demo",
+        "fleet_change",
         "graph_layout",
         "history_line",
         "inbox",

@@ -24,22 +24,22 @@ struct Budget {
 const LANDING: usize = 2_600;
 
 /// What the way to a fleet's server may be.
-const FLEET: usize = 2_950;
+const FLEET: usize = 3_560;
 
-/// What core and the command line know of several machines.
-const ORDER: usize = 1_440;
+/// What core, the command line and the nouns know of several machines.
+const ORDER: usize = 2_740;
 
 /// What the program may be when the clean-up is done: 55,000 without its faces, the cockpit, the board with
 /// what the daemon tells it, the tools of agents, and several computers.
-const PROGRAM: usize = 55_000 + 4_690 + 400 + 960 + LANDING + FLEET + ORDER;
+const PROGRAM: usize = 55_000 + 4_810 + 400 + 960 + LANDING + FLEET + ORDER;
 
 /// The program.
 const BUDGETS: &[Budget] = &[
     Budget {
         krate: "model",
-        lines: 9_860,
-        goal: 8_600,
-        why: "nouns and rules, and how each is shown as JSON; brief and report become one message, and a table's moves those of a list; when a person is notified; when work that did not land is asked about; the ids of machines",
+        lines: 10_050,
+        goal: 8_780,
+        why: "nouns and rules, and how each is shown as JSON; brief and report become one message, and a table's moves those of a list; when a person is notified; when work that did not land is asked about; the ids of machines, and how their fleet stands",
     },
     Budget {
         krate: "disk",
@@ -49,9 +49,9 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "core",
-        lines: 29_370,
-        goal: 22_510,
-        why: "the operations and their table; errors, settings, mail and coordination say the same thing several times; doctor looks at each file of a mail; notifications, their settings and channels; what is to land, of which session, and what has landed; hooks and turns tell by one record; which session speaks for which worker through all that clients do with it; a client's settings given back to the byte; the tokens of workers; one order of changes for several machines: the change on its way, what of it is carried out here, the base; what is kept while they cannot be reached, and told",
+        lines: 29_900,
+        goal: 23_390,
+        why: "the operations and their table; errors, settings, mail and coordination say the same thing several times; doctor looks at each file of a mail; notifications, their settings and channels; what is to land, of which session, and what has landed; hooks and turns tell by one record; which session speaks for which worker through all that clients do with it; a client's settings given back to the byte; the tokens of workers; one order of changes for several machines: the change on its way, what of it is carried out here, the base, an order that begins anew; what is kept while they cannot be reached, and told; what hands did to mail, the names of lists; how the fleet stands, and what is wrong with it",
     },
     Budget {
         krate: "run",
@@ -61,7 +61,7 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "daemon",
-        lines: 3_490,
+        lines: 3_540,
         goal: 2_900,
         why: "one process and its interface; its routes are read off the table of operations; the state as one text for all who begin together; whose token opens the tools",
     },
@@ -73,9 +73,9 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "cockpit",
-        lines: 4_730,
-        goal: 4_690,
-        why: "a face: six screens and the page of what is to land with its own reader, their keys, what is asked, two sources of wakes",
+        lines: 4_850,
+        goal: 4_810,
+        why: "a face: six screens and the page of what is to land with its own reader, their keys, what is asked, two sources of wakes; the machines of a fleet",
     },
     Budget {
         krate: "mcp",
@@ -87,12 +87,12 @@ const BUDGETS: &[Budget] = &[
         krate: "fleet",
         lines: FLEET,
         goal: FLEET,
-        why: "the way to the order that several computers share: connection, append until known, reader, records, the server that is kept; core's order on it, sharing, joining, following",
+        why: "the way to the order that several computers share: connection, append until known, reader, records, the server that is kept, or the three; core's order on it, sharing, joining, following, beginning anew; how the fleet stands",
     },
     Budget {
         krate: "cli",
-        lines: 14_060,
-        goal: 10_760,
+        lines: 14_310,
+        goal: 11_000,
         why: "every verb, its help and its words; simple verbs are to be read off the table of operations; a session that joins and leaves; a command over ssh; the token of a worker; the verbs of a fleet of machines, and what is kept where one of them cannot be heard",
     },
 ];
@@ -107,9 +107,9 @@ const TOOLS: &[Budget] = &[
     },
     Budget {
         krate: "testkit",
-        lines: 2_450,
-        goal: 2_450,
-        why: "a disk that loses power, races, sealed worlds, a model server, the server of a fleet's order",
+        lines: 2_850,
+        goal: 2_850,
+        why: "a disk that loses power, races, sealed worlds, a model server, the servers of a fleet's order and the ways between them, the judge of what its machines were told",
     },
 ];
 

@@ -125,7 +125,7 @@ pub struct FleetRmArgs {
 
 /// Begin this repository's order anew, after the server lost it
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: flagpost fleet restore --yes\n\
+#[command(after_help = "Example: flagpost fleet restore\n\
     It begins with what is on this machine, the one that founded the fleet; the others take it over.\n\
     What only another machine has is kept there in quarantine. Cut short, it is done again.")]
 pub struct FleetRestoreArgs {
@@ -139,7 +139,7 @@ pub struct FleetRestoreArgs {
 
 /// Make this repository's order short on the server
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: flagpost fleet compact --yes\n\
+#[command(after_help = "Example: flagpost fleet compact\n\
     The server then has what the repository has come to, and no longer each change that led there; every\n\
     machine keeps its whole history. Changes wait for it. Only the machine that founded the fleet can do it.")]
 pub struct FleetCompactArgs {
