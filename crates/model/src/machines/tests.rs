@@ -1,3 +1,5 @@
+//! Who is alone, behind or silent, and since when.
+
 use jiff::{SignedDuration, Timestamp};
 
 use super::*;

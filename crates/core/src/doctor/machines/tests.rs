@@ -1,3 +1,5 @@
+//! Each finding, by how the fleet stands.
+
 use std::collections::BTreeMap;
 
 use flagpost_model::machines::{FleetMachine, FleetRepository, FleetServer};
