@@ -260,7 +260,13 @@ impl NatsServer {
         command.arg("--config").arg(self.config());
         let mut process = Background::start(&mut command);
         let deadline = Instant::now() + Duration::from_secs(30);
-        while !process.stderr().contains("Server is ready") {
+        let config = fs::read_to_string(self.config()).unwrap_or_default();
+        let ready = match config.contains("cluster {") {
+            // One of three is ready before it has the port for the others.
+            true => "Listening for route connections",
+            false => "Server is ready",
+        };
+        while !process.stderr().contains(ready) {
             if !process.is_running() || Instant::now() > deadline {
                 return Err(process.stderr());
             }

@@ -100,8 +100,9 @@ impl World {
         let [server, beside @ ..] = servers;
         let mut world = Self::of(server, beside.into(), admin, machines);
         world.ways = Some(ways);
+        let admin = world.admin();
         until("somebody leads", || {
-            matches!(world.admin().fleet(), Err(FleetError::Gone { .. }))
+            matches!(admin.fleet(), Err(FleetError::Gone { .. }))
         });
         Some(world)
     }
