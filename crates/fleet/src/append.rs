@@ -26,6 +26,9 @@ const TOO_LARGE: u64 = 10054;
 /// Between two tries at a server that says it has nobody who answers.
 const PAUSE: Duration = Duration::from_millis(100);
 
+/// After this a change that is on its way has mostly arrived.
+const SOON: Duration = Duration::from_millis(5);
+
 /// What is to be the next message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Change<'a> {
@@ -132,7 +135,17 @@ impl RepoStream {
                     Some(false) => return Err(AppendError::Overtaken),
                     None => {}
                 },
-                Try::Overtaken => return Err(AppendError::Overtaken),
+                Try::Overtaken if self.goes_on_after(after).await => {
+                    return Err(AppendError::Overtaken);
+                }
+                Try::Overtaken => {
+                    if Instant::now() >= deadline {
+                        let reason = "a change before it waits for more of the fleet's servers";
+                        return Err(AppendError::Unreachable { reason });
+                    }
+                    sleep(SOON).await;
+                    continue;
+                }
                 Try::Not(why) if !unknown => return Err(why),
                 // An earlier try decides.
                 Try::Not(_) => match self.is_mine(after + 1, change).await {
@@ -214,6 +227,13 @@ impl RepoStream {
             Err(error @ FleetError::Gone { .. }) => Try::Not(AppendError::Refused(error)),
             _ => Try::NotYet("no server takes messages for this repository"),
         }
+    }
+
+    /// Whether something is known to be stored behind a place, or before it in another order. Else the change
+    /// that has it is still on its way, which takes more servers than run.
+    async fn goes_on_after(&self, seq: u64) -> bool {
+        let info = info(&self.hub, &self.name).await;
+        info.is_ok_and(|it| it.state.last_seq != seq)
     }
 
     /// Whether a change is the message at a place; `None` where nothing is known to be there.

@@ -2,7 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use flagpost_testkit::{nats::Storage, race::until};
+use flagpost_fleet::{AppendError, RepoStream};
+use flagpost_testkit::{
+    nats::{NatsServer, Storage},
+    race::until,
+};
 
 use crate::world::{World, say};
 
@@ -42,5 +46,17 @@ fn a_change_outlives_the_server_that_took_it() {
             other => &mut world.beside[other - 1],
         };
         lost.restart();
+    }
+
+    // Without two of them nobody else was first: the change before is still on its way.
+    let alone = RepoStream::open(&world.hasty_hub(0), &repo).unwrap();
+    world.beside.iter_mut().for_each(NatsServer::kill);
+    for _ in 0..3 {
+        let said = say(&alone, world.id(0), seq, "alone");
+        let is_open = matches!(
+            said,
+            Err(AppendError::Unknown | AppendError::Unreachable { .. })
+        );
+        assert!(is_open, "{said:?}");
     }
 }
