@@ -251,12 +251,16 @@ pub fn shut_out(home: &Home, machine: &MachineId) -> Result<(), ShareError> {
         return Err(ShareError::KeepsServer);
     }
     let machine = machine.clone();
-    if server.shut_out(&machine, home.now())?.is_none() {
-        return Err(ShareError::NoMachine { machine });
-    }
+    let was_in = server.shut_out(&machine, home.now())?.is_some();
     let runtime = runtime(&member.invitation.to_string())?;
     let hub = Hub::connect(&member.invitation.with_seed(admin), runtime.handle())?;
-    Ok(gone(&hub.fleet()?, &machine, home.now())?)
+    let fleet = hub.fleet()?;
+    let known = fleet.get::<MachineRecord>(&machine)?;
+    // What was cut short after the first half is done again.
+    match was_in || known.is_some_and(|it| it.left.is_none()) {
+        true => Ok(gone(&fleet, &machine, home.now())?),
+        false => Err(ShareError::NoMachine { machine }),
+    }
 }
 
 /// Says in the fleet's records that a machine belongs to it no more.
