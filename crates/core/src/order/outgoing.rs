@@ -211,7 +211,8 @@ fn form(
     Ok(Some(kept))
 }
 
-/// Keeps what was refused because nobody of the fleet could be asked, all or nothing; for whatever may not
+/// Keeps what was refused because nobody of the fleet could be asked, or nothing is changed until somebody
+/// looked, all or nothing; for whatever may not
 /// be kept, the refusal stands. The rule has been asked about it, of the files that are here.
 pub fn keep(
     caller: &Caller,
@@ -221,11 +222,9 @@ pub fn keep(
 ) -> Result<KeptAnswer> {
     let home = caller.home();
     let repo = match &refused {
-        Error::Order(OrderRefusal::Unreachable { repo, .. })
-            if home.tells().is_none() && !said.is_empty() =>
-        {
-            repo.clone()
-        }
+        Error::Order(
+            OrderRefusal::Unreachable { repo, .. } | OrderRefusal::Frozen { repo, .. },
+        ) if home.tells().is_none() && !said.is_empty() => repo.clone(),
         _ => return Err(refused),
     };
     let forms = said.iter().map(|it| form(caller, operation, it));
