@@ -183,12 +183,14 @@ impl NatsServer {
         drop(self.process.take().map(Background::end));
     }
 
-    /// Holds it: it takes connections, and answers nothing.
+    /// Holds it, and waits until it stands still: it takes connections, and answers nothing.
     ///
     /// # Panics
     /// Where it does not run.
     pub fn stop(&mut self) {
         self.signal(Signal::STOP);
+        let id = self.process.as_ref().map_or(0, Background::id);
+        until("the server stands still", || stands_still(id));
     }
 
     /// Lets it go on.
@@ -275,6 +277,18 @@ impl NatsServer {
         self.process = Some(process);
         Ok(())
     }
+}
+
+/// Whether each thread of a process is stopped; where there is no `/proc`, it is believed.
+fn stands_still(process: u32) -> bool {
+    let Ok(threads) = fs::read_dir(format!("/proc/{process}/task")) else {
+        return true;
+    };
+    let is_stopped = |thread: fs::DirEntry| {
+        let status = fs::read_to_string(thread.path().join("status"));
+        status.map_or(true, |it| it.contains("State:\tT"))
+    };
+    threads.flatten().all(is_stopped)
 }
 
 /// Whether a server says that another has its port.

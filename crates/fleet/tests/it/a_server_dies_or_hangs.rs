@@ -238,8 +238,11 @@ fn without_a_server_nothing_is_stored_and_that_is_known() {
     let repo = world.share();
     let stream = RepoStream::open(&world.hasty_hub(0), &repo).unwrap();
     world.server.kill();
+    let mut unknown = 0;
     until("the connection is seen to be gone", || {
-        !matches!(say(&stream, world.id(0), 0, "x"), Err(AppendError::Unknown))
+        let said = say(&stream, world.id(0), 0, "x");
+        unknown += u32::from(said == Err(AppendError::Unknown));
+        said != Err(AppendError::Unknown)
     });
     let refused = say(&stream, world.id(0), 0, "x");
     assert!(
@@ -249,7 +252,9 @@ fn without_a_server_nothing_is_stored_and_that_is_known() {
     assert!(matches!(stream.last(), Err(FleetError::Unreachable { .. })));
     world.server.restart();
     until("the connection stands again", || stream.last().is_ok());
-    assert_eq!(stream.last().unwrap(), None);
+    // What nobody knew of may have waited for the connection.
+    let last = stream.last().unwrap();
+    assert!(last.is_none() || unknown > 0, "{last:?}");
 }
 
 #[test]
