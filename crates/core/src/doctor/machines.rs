@@ -102,8 +102,9 @@ fn of_clock(standing: &FleetStanding) -> Option<Finding> {
 fn of_frozen(standing: &FleetStanding) -> impl Iterator<Item = Finding> {
     standing.frozen().map(|(repository, why)| {
         let what = format!("nothing of {} is changed here any more: {why}", repository.name);
-        let hint = "where a newer Flagpost changes it, update this one; else keep this home and join anew \
-            under another FLAGPOST_HOME, where all that the fleet has comes whole";
+        let hint = "where a newer Flagpost changes it, update this one; where its server lost it, \
+            'flagpost fleet restore' on the first machine; else keep this home and join anew under another \
+            FLAGPOST_HOME";
         Finding::new(Code::FleetFrozen, what).by_hand(hint)
     })
 }

@@ -191,8 +191,8 @@ fn cluster(
     match (&args.beside[..], known) {
         ([], _) => Ok(before),
         (_, Some(_)) => Err(usage_with(
-            "this fleet is founded, and its servers stay where they are",
-            "'flagpost fleet up' alone goes on; with another FLAGPOST_HOME it founds another fleet",
+            "where this fleet's servers are was said before, and stays so",
+            "'flagpost fleet up' alone goes on; where no server holds anything yet, 'flagpost down', remove fleet/ of the home and begin again",
         )),
         ([second, third], None) => {
             let cluster = Cluster::of([listen, *second, *third], &Seed::generate()?);
