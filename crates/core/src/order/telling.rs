@@ -23,7 +23,7 @@ use crate::{
 
 /// What became of a report.
 #[derive(Debug, PartialEq)]
-enum Told {
+enum KeptOutcome {
     /// It has happened.
     Done,
     /// It never will, for this reason.
@@ -58,7 +58,7 @@ pub fn tell(home: &Home, repo: &RepoId) -> Result<Vec<String>> {
         let bytes = fsx::read(fs, &path)?.unwrap_or_default();
         let told = match KeptFile::read(&bytes) {
             KeptFile::Report(report) => report.tell(home, repo)?,
-            KeptFile::Damaged(reason) => Told::Never(format!("it cannot be read: {reason}")),
+            KeptFile::Damaged(reason) => KeptOutcome::Never(format!("it cannot be read: {reason}")),
             KeptFile::Newer => {
                 let reason = format!(
                     "a newer Flagpost kept {}, which goes first; update this machine's",
@@ -68,7 +68,7 @@ pub fn tell(home: &Home, repo: &RepoId) -> Result<Vec<String>> {
                 return Err(OrderRefusal::Frozen { repo, reason }.into());
             }
         };
-        if let Told::Never(reason) = told {
+        if let KeptOutcome::Never(reason) = told {
             fsx::store(fs, &path, &bytes, &reason)?;
             aside.push(format!("{}: {reason}", path.display()));
         }
@@ -78,25 +78,25 @@ pub fn tell(home: &Home, repo: &RepoId) -> Result<Vec<String>> {
 }
 
 impl KeptReport {
-    fn tell(&self, home: &Home, repo: &RepoId) -> Result<Told> {
+    fn tell(&self, home: &Home, repo: &RepoId) -> Result<KeptOutcome> {
         let history = History::of(home, repo);
         for _ in 0..TRIES {
             if self.is_told(&history)? {
-                return Ok(Told::Done);
+                return Ok(KeptOutcome::Done);
             }
             let telling = home.clone().telling(self);
             match (self.carry_out(&telling, repo), home.order()) {
-                (Ok(()) | Err(Error::KeptLate(_)), _) => return Ok(Told::Done),
+                (Ok(()) | Err(Error::KeptLate(_)), _) => return Ok(KeptOutcome::Done),
                 (Err(Error::Order(OrderRefusal::Overtaken { repo })), Some(order)) => {
                     order.catch_up(&repo)?;
                 }
                 // It has happened, here or on its way here, and is finished from the order.
                 (Err(_), Some(order)) if self.is_told(&history)? => {
                     order.catch_up(repo)?;
-                    return Ok(Told::Done);
+                    return Ok(KeptOutcome::Done);
                 }
                 (Err(error), _) if is_for_good(&error) => {
-                    return Ok(Told::Never(describe(&error)));
+                    return Ok(KeptOutcome::Never(describe(&error)));
                 }
                 (Err(error), _) => return Err(error),
             }
