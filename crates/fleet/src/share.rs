@@ -23,6 +23,7 @@ use crate::{
     membership::{Membership, MembershipError},
     order::{Link, name_list, put_aside, runtime},
     server::KeptServer,
+    server_config::MachineAccess,
     server_error::ServerError,
     stand::base,
     stream::RepoStream,
@@ -250,17 +251,21 @@ pub fn shut_out(home: &Home, machine: &MachineId) -> Result<(), ShareError> {
     if *machine == member.machine {
         return Err(ShareError::KeepsServer);
     }
-    let machine = machine.clone();
-    let was_in = server.shut_out(&machine, home.now())?.is_some();
     let runtime = runtime(&member.invitation.to_string())?;
     let hub = Hub::connect(&member.invitation.with_seed(admin), runtime.handle())?;
     let fleet = hub.fleet()?;
-    let known = fleet.get::<MachineRecord>(&machine)?;
+    let is_let_in = |it: &MachineAccess| it.machine == *machine;
+    let is_in = server.access()?.machines.iter().any(is_let_in);
+    let known = fleet.get::<MachineRecord>(machine)?;
     // What was cut short after the first half is done again.
-    match was_in || known.is_some_and(|it| it.left.is_none()) {
-        true => Ok(gone(&fleet, &machine, home.now())?),
-        false => Err(ShareError::NoMachine { machine }),
+    if !is_in && known.is_none_or(|it| it.left.is_some()) {
+        let machine = machine.clone();
+        return Err(ShareError::NoMachine { machine });
     }
+    // First: the server is started anew for the second.
+    gone(&fleet, machine, home.now())?;
+    server.shut_out(machine, home.now())?;
+    Ok(())
 }
 
 /// Says in the fleet's records that a machine belongs to it no more.
