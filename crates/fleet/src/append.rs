@@ -229,11 +229,11 @@ impl RepoStream {
         }
     }
 
-    /// Whether something is known to be stored behind a place, or before it in another order. Else the change
-    /// that has it is still on its way, which takes more servers than run.
+    /// Whether a place is known to be another message's, or the order to have ended. Else the change that has
+    /// it is still on its way, which takes more servers than run.
     async fn goes_on_after(&self, seq: u64) -> bool {
         let info = info(&self.hub, &self.name).await;
-        info.is_ok_and(|it| it.state.last_seq != seq)
+        info.is_ok_and(|it| it.is_sealed() || it.state.last_seq != seq)
     }
 
     /// Whether a change is the message at a place; `None` where nothing is known to be there.

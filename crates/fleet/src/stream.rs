@@ -102,6 +102,13 @@ pub(crate) struct StreamInfo {
     pub(crate) state: StreamState,
 }
 
+impl StreamInfo {
+    /// Whether nothing is appended to it any more.
+    pub(crate) fn is_sealed(&self) -> bool {
+        self.config["sealed"] == json!(true)
+    }
+}
+
 /// Which messages it has.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct StreamState {
@@ -231,8 +238,8 @@ impl RepoStream {
     }
 
     async fn end_now(&self) -> Result<StreamEnd, FleetError> {
-        let StreamInfo { config, state, .. } = info(&self.hub, &self.name).await?;
-        let is_sealed = config["sealed"] == json!(true);
+        let info = info(&self.hub, &self.name).await?;
+        let (is_sealed, state) = (info.is_sealed(), info.state);
         let last = match state.last_seq < state.first_seq.max(1) {
             true => None,
             // Another server than the one that knows the last may be asked for it.

@@ -18,8 +18,8 @@ use flagpost_core::{
     tasks::{self, Fields},
 };
 use flagpost_fleet::{
-    Begun, Behind, Change, ChangeHeaders, Lane, MachineRecord, Numbers, Replicas, RepoRecord,
-    RepoStream, ShareError, WIRE, compact, keep_up, ordered, restore,
+    AppendError, Begun, Behind, Change, ChangeHeaders, Lane, MachineRecord, Numbers, Replicas,
+    RepoRecord, RepoStream, ShareError, WIRE, compact, keep_up, ordered, restore,
 };
 use flagpost_testkit::race::until;
 use serde_json::{Value, json};
@@ -249,6 +249,20 @@ fn while_an_order_is_made_short_no_change_is_lost_and_none_comes_twice() {
         assert_eq!(times, 1, "{text}");
     }
     eprintln!("{} acknowledged, {} there", count(), tasks.len());
+}
+
+#[test]
+fn whoever_appends_to_an_order_that_has_ended_is_overtaken() {
+    let Some(world) = World::start(1) else { return };
+    let repo = world.share();
+    let stream = world.open(0, &repo);
+    assert_eq!(say(&stream, world.id(0), 0, "first"), Ok(1));
+    RepoStream::open(&world.admin(), &repo)
+        .unwrap()
+        .seal()
+        .unwrap();
+    let late = say(&stream, world.id(0), 1, "late");
+    assert_eq!(late, Err(AppendError::Overtaken));
 }
 
 #[test]
