@@ -129,6 +129,22 @@ pub enum OrderRefusal {
     },
 }
 
+impl OrderRefusal {
+    /// The repository of which agents' reports are kept while this stands in the way: nobody can be asked, or
+    /// nothing is changed until somebody looked.
+    pub fn keeps_reports(&self) -> Option<&RepoId> {
+        match self {
+            Self::Unreachable { repo, .. } | Self::Frozen { repo, .. } => Some(repo),
+            Self::Overtaken { .. }
+            | Self::Unsettled { .. }
+            | Self::NotAllowed { .. }
+            | Self::TooLarge { .. }
+            | Self::ListHere { .. }
+            | Self::ListThere { .. } => None,
+        }
+    }
+}
+
 /// The number of the first line that a machine wants from the order: of its last change, which a crash may
 /// have cut short, or else of the first of all.
 pub fn first_wanted(home: &Home, repo: &RepoId) -> Result<u64> {

@@ -6,7 +6,7 @@
 use flagpost_core::{
     Error,
     operations::{self, Arguments, Caller, CallerPlace, Identity, Operation, Parameter},
-    order::{self, OrderRefusal},
+    order,
 };
 use flagpost_model::decision::Via;
 use serde_json::{Map, Value};
@@ -29,8 +29,8 @@ pub fn instead(
     operation: Operation,
     said: &[Map<String, Value>],
 ) -> Result<Answer, Error> {
-    let is_away = matches!(error, Error::Order(OrderRefusal::Unreachable { .. }));
-    let Some(entry) = operations::entry(operation).filter(|_| is_away) else {
+    let is_kept = matches!(&error, Error::Order(why) if why.keeps_reports().is_some());
+    let Some(entry) = operations::entry(operation).filter(|_| is_kept) else {
         return Err(error);
     };
     let speaker = context.settings.speaker(context.globals.actor.as_deref())?;

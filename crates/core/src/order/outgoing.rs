@@ -212,8 +212,7 @@ fn form(
 }
 
 /// Keeps what was refused because nobody of the fleet could be asked, or nothing is changed until somebody
-/// looked, all or nothing; for whatever may not
-/// be kept, the refusal stands. The rule has been asked about it, of the files that are here.
+/// looked, all or nothing; for whatever may not be kept, the refusal stands. The rule has been asked about it, of the files that are here.
 pub fn keep(
     caller: &Caller,
     operation: Operation,
@@ -222,10 +221,11 @@ pub fn keep(
 ) -> Result<KeptAnswer> {
     let home = caller.home();
     let repo = match &refused {
-        Error::Order(
-            OrderRefusal::Unreachable { repo, .. } | OrderRefusal::Frozen { repo, .. },
-        ) if home.tells().is_none() && !said.is_empty() => repo.clone(),
-        _ => return Err(refused),
+        Error::Order(why) if home.tells().is_none() && !said.is_empty() => why.keeps_reports(),
+        _ => None,
+    };
+    let Some(repo) = repo.cloned() else {
+        return Err(refused);
     };
     let forms = said.iter().map(|it| form(caller, operation, it));
     let Some(forms) = forms.collect::<Result<Option<Vec<_>>>>()? else {

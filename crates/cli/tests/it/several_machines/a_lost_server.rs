@@ -20,6 +20,8 @@ fn a_lost_server_is_restored_and_another_machine_keeps_it() {
     let whole = first.flagpost(["fleet", "restore", "--yes"]);
     assert_eq!(whole.code, 4, "{}", whole.stderr);
 
+    other.ok(["claim", "1", "--as", "W3"]);
+
     // The server's disk is gone.
     first.ok(["down"]);
     std::fs::remove_dir_all(first.home().join("fleet/server/store")).unwrap();
@@ -32,12 +34,17 @@ fn a_lost_server_is_restored_and_another_machine_keeps_it() {
     assert!(other.ok(["list"]).contains("Second"));
     assert_eq!(other.flagpost(["fleet", "restore", "--yes"]).code, 4);
     assert_eq!(first.flagpost(["fleet", "restore"]).code, 2);
+    let kept = other.ok(["done", "1", "Written", "--as", "W3"]);
+    assert!(kept.contains("kept"), "{kept}");
     let begun = json(&first, &["fleet", "restore", "--yes"]);
     assert_eq!(
         (&begun["epoch"], &begun["repository"]),
         (&2.into(), &"web".into())
     );
     other.ok(["add", "Third"]);
+    until("what was kept is told", || {
+        json(&first, &["show", "1"])["state"] == "completed"
+    });
     until("all are known again, and none is behind", || {
         let status = json(&first, &["fleet", "status"]);
         let machines = status["machines"].as_array().unwrap();
