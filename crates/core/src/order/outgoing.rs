@@ -18,7 +18,6 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::OrderRefusal;
 use crate::{
     answers::KeptAnswer,
     error::{Error, Result},
