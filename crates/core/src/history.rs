@@ -106,7 +106,7 @@ impl<'h> History<'h> {
 
     /// The number of its last line; 0 where there is none.
     pub(crate) fn last(&self) -> Result<u64> {
-        Ok(self.end(TAIL)?.lines.last().map_or(0, |line| line.n))
+        Ok(self.end(TAIL, last_line)?.number())
     }
 
     /// The home it is in.
@@ -156,7 +156,7 @@ impl<'h> History<'h> {
     fn take_back(&self, actor: &WorkerId, at: Timestamp) -> Result<()> {
         let appeared = |entry: &Entry| change::is_applied(self.home, None, entry);
         let mut writer = self.writer(at, &appeared)?;
-        let lines = self.end(TAIL)?.lines;
+        let lines = self.end(TAIL, last_change)?.lines;
         writer.voids = self.unsettled(lines, &appeared, Fate::Failed)?;
         writer.record(actor, Vec::new())
     }
@@ -183,12 +183,15 @@ impl<'h> History<'h> {
             self.home.make_dirs(&self.home.repository_dir(&self.repo))?;
         }
         let lock = fsx::lock(fs, &self.lock_path(), Rank::History, fsx::DEFAULT_WAIT, at)?;
+        let order = order()?;
+        // Whether all of a shared one has appeared is on record.
+        let end = self.end(TAIL, order.map_or(last_change, |_| last_line))?;
+        let last = end.number();
         let End {
             lines,
             prev,
             is_cut,
-        } = self.end(TAIL)?;
-        let last = lines.last().map_or(0, |line| line.n);
+        } = end;
         if last >= MAX_NUMBER {
             return Err(disk::Error::Malformed {
                 path: self.path.clone(),
@@ -198,7 +201,6 @@ impl<'h> History<'h> {
             }
             .into());
         }
-        let order = order()?;
         let voids = match order {
             None => self.unsettled(lines, appeared, Fate::CutShort)?,
             // What the fleet has is finished, and that takes the locks of what it changes.
@@ -225,6 +227,9 @@ impl<'h> History<'h> {
 
     /// The entries that take back what the last change told of and did not bring about.
     fn unsettled(&self, last: Vec<Line>, appeared: Appeared<'_>, fate: Fate) -> Result<Vec<Entry>> {
+        if self.has_all_to(last.last().map_or(0, |line| line.n))? {
+            return Ok(Vec::new());
+        }
         let mut voids = Vec::new();
         let voided: Vec<u64> = last.iter().filter_map(|line| line.entry.voids()).collect();
         let first = last.first().map_or(0, |line| line.n);
@@ -260,11 +265,10 @@ impl<'h> History<'h> {
         )
     }
 
-    /// All lines of the change that the last line belongs to, or takes back; none only where the
-    /// history is empty. At first `size` bytes are read, and more of them until the change is there.
-    /// A line that lacks only its newline is one of them: the next append ends it, so its number is
-    /// taken.
-    fn end(&self, size: u64) -> Result<End> {
+    /// Its end, with the lines that `last` finds there; none only where the history is empty. At first
+    /// `size` bytes are read, and more of them until all that it looks for is there. A line that lacks only
+    /// its newline is one of them: the next append ends it, so its number is taken.
+    fn end(&self, size: u64, last: fn(&[u8]) -> Last) -> Result<End> {
         let fs = self.home.fs();
         let Some(stat) = fsx::stat(fs, &self.path)? else {
             return Ok(End::default());
@@ -289,7 +293,7 @@ impl<'h> History<'h> {
             }
             .into());
         }
-        let Last { lines, is_whole } = last_change(&bytes);
+        let Last { lines, is_whole } = last(&bytes);
         let end = |lines| End {
             lines,
             prev: chain::last(&bytes).map(chain::print),
@@ -301,7 +305,7 @@ impl<'h> History<'h> {
                 reason: format!("none of the lines in its last {size} bytes can be read"),
             }
             .into()),
-            (false, 1..) if !is_whole => self.end(size.saturating_mul(8)),
+            (false, 1..) if !is_whole => self.end(size.saturating_mul(8), last),
             (false, _) => Ok(end(lines)),
             (true, 0) if bytes.contains(&b'\n') => Err(disk::Error::Malformed {
                 path: self.path.clone(),
@@ -309,7 +313,7 @@ impl<'h> History<'h> {
             }
             .into()),
             (true, 0) => Ok(end(lines)),
-            (true, _) => self.end(size.saturating_mul(8)),
+            (true, _) => self.end(size.saturating_mul(8), last),
         }
     }
 }
@@ -330,7 +334,7 @@ fn ends_damaged(bytes: &[u8]) -> bool {
 /// Where a history goes on.
 #[derive(Debug, Default)]
 struct End {
-    /// The lines of its last change.
+    /// Its last lines, as many as were asked for.
     lines: Vec<Line>,
     /// The hash of its last line, readable or not; `None` where there is none.
     prev: Option<String>,
@@ -338,14 +342,32 @@ struct End {
     is_cut: bool,
 }
 
+impl End {
+    /// The number of its last line; 0 where there is none.
+    fn number(&self) -> u64 {
+        self.lines.last().map_or(0, |line| line.n)
+    }
+}
+
 /// The end of a history, as far as it was read.
 struct Last {
-    /// The lines of the change that the last line belongs to, as far as they are there.
+    /// The lines that were looked for, as far as they are there.
     lines: Vec<Line>,
-    /// Whether what lies before them belongs to another change.
+    /// Whether they are all there.
     is_whole: bool,
 }
 
+/// The last line alone. The change that it belongs to may have very many.
+fn last_line(bytes: &[u8]) -> Last {
+    let mut backwards = bytes.rsplit(|byte| *byte == b'\n');
+    let line = backwards.find_map(Line::parse);
+    Last {
+        is_whole: line.is_some(),
+        lines: line.into_iter().collect(),
+    }
+}
+
+/// All lines of the change that the last line belongs to, or takes back.
 fn last_change(bytes: &[u8]) -> Last {
     let mut lines: Vec<Line> = Vec::new();
     let mut is_whole = false;

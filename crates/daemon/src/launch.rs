@@ -1,7 +1,8 @@
 //! Starting and stopping a home's daemon from another process.
 //!
 //! Owns the detached start, which is over once the daemon answers, and the end, which is over once
-//! nobody holds the lock any more. Both wait with a deadline and say what became of it.
+//! nobody holds the lock any more and its process has ended. Both wait with a deadline and say what became
+//! of it.
 
 use std::{
     io,
@@ -13,7 +14,7 @@ use std::{
 };
 
 use flagpost_core::Home;
-use flagpost_disk::fsx;
+use flagpost_disk::{fsx, process::is_alive};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{
@@ -22,12 +23,13 @@ use crate::{
     instance::{DaemonStatus, Instance, Paths, status},
 };
 
-/// So long a daemon may take until it answers.
-const READY: Duration = Duration::from_secs(15);
+/// So long a daemon may take until it answers. Where the last change was an import of 100,000 tasks it looks
+/// first whether each of them is there, which takes ten seconds.
+const READY: Duration = Duration::from_secs(60);
 /// So long a note may be one that cannot be read.
 const REWRITTEN: Duration = Duration::from_secs(1);
-/// So long it may take to end.
-const GONE: Duration = Duration::from_secs(10);
+/// So long it may take to end. One that waits for a server of its fleet does so for ten seconds.
+const GONE: Duration = Duration::from_secs(20);
 /// How often it is looked at meanwhile.
 const PAUSE: Duration = Duration::from_millis(10);
 /// A log that is longer is begun anew; the one before is kept.
@@ -190,6 +192,8 @@ pub fn stop(home: &Home) -> Result<Option<u32>> {
         match status(home)? {
             DaemonStatus::Up(next) if next.pid == pid => {}
             DaemonStatus::Starting(next) | DaemonStatus::Unreadable(next) if next.pid == pid => {}
+            // It may have let go and still speak to others, as to the servers of a fleet.
+            _ if is_alive(pid) => {}
             _ => return Ok(Some(pid)),
         }
         if Instant::now() > deadline {

@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::{
     Entry, Fate, History, Kind, Line, TAIL, Writer,
     chain::{self, Chain},
+    last_change,
 };
 use crate::{
     change,
@@ -170,7 +171,11 @@ impl History<'_> {
             return Ok(Vec::new());
         }
         let appeared = |entry: &Entry| change::is_applied(self.home, None, entry);
-        let voids = self.unsettled(self.end(TAIL)?.lines, &appeared, Fate::CutShort)?;
+        let voids = self.unsettled(
+            self.end(TAIL, last_change)?.lines,
+            &appeared,
+            Fate::CutShort,
+        )?;
         Ok(voids.iter().filter_map(Entry::voids).collect())
     }
 
@@ -201,7 +206,7 @@ impl History<'_> {
             });
         }
         let appeared = |entry: &Entry| change::is_applied(self.home, None, entry);
-        let voids = match self.end(TAIL) {
+        let voids = match self.end(TAIL, last_change) {
             Ok(end) => self.unsettled(end.lines, &appeared, Fate::CutShort)?,
             // Nothing in it can be read, so it tells of nothing.
             Err(_) => Vec::new(),

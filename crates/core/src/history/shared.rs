@@ -12,7 +12,7 @@ use flagpost_disk::{
 };
 use jiff::Timestamp;
 
-use super::{History, LONGEST_TAIL, Line, TAIL, chain};
+use super::{History, LONGEST_TAIL, Line, TAIL, chain, last_line};
 use crate::{error::Result, order::OrderRefusal};
 
 /// The name of the number's file.
@@ -92,7 +92,11 @@ impl History<'_> {
 
     /// The number of the first line of the last change; 1 where there is none.
     pub(crate) fn first_of_last(&self) -> Result<u64> {
-        Ok(self.end(TAIL)?.lines.first().map_or(1, |line| line.n))
+        Ok(self
+            .end(TAIL, last_line)?
+            .lines
+            .first()
+            .map_or(1, Line::first))
     }
 
     /// The last line whose change has appeared on this machine: its number and its hash. 0 where that is
@@ -105,6 +109,11 @@ impl History<'_> {
             Some((n.parse().ok()?, print.to_owned()))
         });
         said.unwrap_or_default()
+    }
+
+    /// Whether it is on record that all up to line `n` has appeared. It is of a shared repository alone.
+    pub(super) fn has_all_to(&self, n: u64) -> Result<bool> {
+        Ok(self.settled().0 >= n && self.is_shared()?)
     }
 
     /// Says that the change of line `n`, which has this hash, has appeared on this machine. Where that cannot
@@ -185,7 +194,7 @@ impl Follower<'_> {
     /// Ends a last line that a crash cut off.
     pub(crate) fn end_line(&self) -> Result<()> {
         let (fs, path) = (self.history.home.fs(), &self.history.path);
-        match self.history.end(TAIL)?.is_cut {
+        match self.history.end(TAIL, last_line)?.is_cut {
             true => Ok(fsx::append(fs, path, &[], Durability::Synced)?),
             false => Ok(()),
         }
@@ -214,8 +223,8 @@ impl Follower<'_> {
 
     /// Says that all that is here has appeared, where it ends with line `n` or before.
     pub(crate) fn caught_up(&self, n: u64) -> Result<()> {
-        let end = self.history.end(TAIL)?;
-        let last = end.lines.last().map_or(0, |line| line.n);
+        let end = self.history.end(TAIL, last_line)?;
+        let last = end.number();
         if last <= n && self.history.settled().0 < last {
             self.history.settle(last, &end.prev.unwrap_or_default());
         }

@@ -54,14 +54,21 @@ impl Tail {
             };
             let whole = bytes.get(..end_of(&bytes)).unwrap_or_default();
             let last = last_change(whole);
-            if last.is_whole || offset == 0 || size >= LONGEST_TAIL {
-                return Ok(Self {
-                    place: ReadPosition::behind(offset, whole),
-                    read: last.lines.last().map_or(0, |line| line.n),
-                    held: last.lines,
-                });
-            }
-            size = size.saturating_mul(8);
+            let read = last.lines.last().map_or(0, |line| line.n);
+            let held = match last.is_whole || offset == 0 || size >= LONGEST_TAIL {
+                true => last.lines,
+                // A long one that is known to have appeared is over.
+                false if read > 0 && history.has_all_to(read)? => Vec::new(),
+                false => {
+                    size = size.saturating_mul(8);
+                    continue;
+                }
+            };
+            return Ok(Self {
+                place: ReadPosition::behind(offset, whole),
+                read,
+                held,
+            });
         }
     }
 
