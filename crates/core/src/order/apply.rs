@@ -28,6 +28,13 @@ use crate::{
     relay::{Fleet, Mail},
 };
 
+/// Where the change was made that is carried out here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum MadeOn {
+    Here,
+    Elsewhere,
+}
+
 impl SharedChange {
     /// Carries it out on this machine, where it is not known yet. The caller holds no lock.
     pub fn follow(&self, home: &Home, by: ChangeOrigin) -> Result<()> {
@@ -43,7 +50,7 @@ impl SharedChange {
             Step::Known => Ok(()),
             Step::CarryOut => {
                 self.must_be_new(home, &end)?;
-                let (batch, there) = self.batch(home)?;
+                let (batch, there) = self.batch(home, MadeOn::Elsewhere)?;
                 let mut batch = batch.stage(home.fs())?;
                 batch.publish_first()?;
                 follower.complete(&end, self.lines())?;
@@ -73,7 +80,7 @@ impl SharedChange {
 
     /// Finishes the change whose lines stand in the history, under the locks of whoever made it.
     pub(crate) fn finish(&self, home: &Home) -> Result<()> {
-        let (batch, there) = self.batch(home)?;
+        let (batch, there) = self.batch(home, MadeOn::Here)?;
         batch.stage(home.fs())?.publish()?;
         sync(home, &there)
     }
@@ -111,7 +118,7 @@ impl SharedChange {
     }
 
     /// What is still to be done with the files, and where some are that are as they should be.
-    fn batch(&self, home: &Home) -> Result<(Batch, BTreeSet<PathBuf>)> {
+    fn batch(&self, home: &Home, made: MadeOn) -> Result<(Batch, BTreeSet<PathBuf>)> {
         let (fs, repo) = (home.fs(), self.repo());
         let (mut batch, mut done) = (Batch::new(), BTreeSet::new());
         for FileChange { file, fate } in &self.files {
@@ -120,6 +127,10 @@ impl SharedChange {
             let todo = fate.todo(there.as_deref());
             // Signs of life are each machine's own.
             let is_worker = matches!(file.dir, SharedDir::Worker(_));
+            let bytes = |text: &String| match made {
+                MadeOn::Here => text.clone().into_bytes(),
+                MadeOn::Elsewhere => file.dir.as_here(text, there.as_deref()),
+            };
             let why = match (todo, &file.dir, fate) {
                 (Todo::Kept, _, _) => {
                     Some("it was changed by hand while another machine changed it")
@@ -130,24 +141,24 @@ impl SharedChange {
                 }
                 (Todo::Done | Todo::Nothing, _, _) => None,
             };
-            if let (Some(why), Some(bytes)) = (why, &there)
+            if let (Some(why), Some(there)) = (why, &there)
                 && !is_worker
             {
-                fsx::store(fs, &path, bytes, why)?;
+                fsx::store(fs, &path, there, why)?;
             }
             if todo == Todo::Nothing {
                 done.extend(path.parent().map(Path::to_owned));
                 continue;
             }
             match fate {
-                FileFate::Ahead { text, .. } => batch.put_first(path, text.clone().into_bytes()),
+                FileFate::Ahead { text, .. } => batch.put_first(path, bytes(text)),
                 FileFate::Create { text } if there.is_none() => {
-                    batch.create(path, text.clone().into_bytes());
+                    batch.create(path, bytes(text));
                 }
                 FileFate::Create { text }
                 | FileFate::Replace { text, .. }
                 | FileFate::Found { text } => {
-                    batch.put(path, text.clone().into_bytes());
+                    batch.put(path, bytes(text));
                 }
                 FileFate::Remove { .. } | FileFate::Gone => {
                     self.retire(home, &file.dir, &file.name)?;

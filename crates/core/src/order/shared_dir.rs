@@ -14,7 +14,12 @@ use flagpost_disk::{
 use flagpost_model::{ListId, RepoId, WorkerId, envelope::Direction};
 
 use super::list_names;
-use crate::{error::Result, home::Home, relay::Fleet, reservations::Reservations};
+use crate::{
+    error::Result,
+    home::Home,
+    relay::{Fleet, workers},
+    reservations::Reservations,
+};
 
 /// A directory of a shared repository.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,6 +70,14 @@ impl SharedDir {
                 !matches!(part, EnvelopePart::Offered | EnvelopePart::Words)
             }),
             Self::Reservations => matches!(reservations::parse(name), Some(Some(_))),
+        }
+    }
+
+    /// A file in it that another machine wrote, as it is to be here, where there may be another one.
+    pub(super) fn as_here(&self, text: &str, there: Option<&[u8]>) -> Vec<u8> {
+        match self {
+            Self::Worker(worker) => workers::from_elsewhere(worker, text, there),
+            Self::List(_) | Self::Mail(..) | Self::Reservations => text.as_bytes().to_owned(),
         }
     }
 

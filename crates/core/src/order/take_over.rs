@@ -199,16 +199,14 @@ impl TakingOver<'_> {
                 .collect();
             for (name, text) in base.files.get(dir).into_iter().flatten() {
                 let file = path.join(name);
-                let is_same = here.remove(name) && {
-                    let there = fsx::read(fs, &file)?;
-                    let is_same = there.as_deref() == Some(text.as_bytes());
-                    if !is_same {
-                        self.keep(dir, &file, there, aside)?;
-                    }
-                    is_same
+                let there = match here.remove(name) {
+                    true => fsx::read(fs, &file)?,
+                    false => None,
                 };
-                if !is_same {
-                    batch.put(file, text.clone().into_bytes());
+                let bytes = dir.as_here(text, there.as_deref());
+                if there.as_ref() != Some(&bytes) {
+                    self.keep(dir, &file, there, aside)?;
+                    batch.put(file, bytes);
                 }
             }
             for name in here {

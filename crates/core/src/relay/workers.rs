@@ -1,9 +1,11 @@
 //! The workers of a fleet: who they are, and whether they are live.
 //!
-//! Owns `worker.json`; what opens a door for a worker is in [`tokens`]. A worker that is taken off keeps its directory: its numbers go on where they
-//! were, should it come back.
+//! Owns `worker.json`; what opens a door for a worker is in [`tokens`]. A worker that is taken off keeps its
+//! directory: its numbers go on where they were, should it come back.
 
 pub mod tokens;
+
+use std::collections::BTreeMap;
 
 use flagpost_disk::{
     self as disk,
@@ -16,7 +18,7 @@ use flagpost_model::{
     envelope::Direction,
     worker::{FRESH, Liveness, Worker, WorkerStatus},
 };
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 use super::{
     Fleet, Locked, Mail,
@@ -177,6 +179,25 @@ pub fn retire(fleet: &Fleet<'_>, actor: &WorkerId, id: &WorkerId, force: bool) -
     })
 }
 
+/// A worker's file that another machine wrote, as it is to be here: its process, its pane, its worktree and
+/// its signs of life are each machine's own.
+pub(crate) fn from_elsewhere(id: &WorkerId, text: &str, here: Option<&[u8]>) -> Vec<u8> {
+    let Ok(file) = layout::read_worker(id, text.as_bytes()) else {
+        return text.as_bytes().to_owned();
+    };
+    let here = here.and_then(|bytes| layout::read_worker(id, bytes).ok());
+    let here = here.map(|it| it.content);
+    // One that registered anew is another one.
+    let here = here.filter(|it| it.registered_at == file.content.registered_at);
+    let mut worker = file.content.clone();
+    (worker.pid, worker.tmux, worker.worktree) = (None, None, None);
+    if let Some(here) = here {
+        (worker.pid, worker.tmux, worker.worktree) = (here.pid, here.tmux, here.worktree);
+        worker.last_seen = here.last_seen.max(worker.last_seen);
+    }
+    layout::write_worker(Some(&file), &worker)
+}
+
 /// A sign of life, and what has changed about the worker.
 pub fn heartbeat(mail: &Mail<'_>, traits: Traits) -> Result<Worker> {
     mail.renew(None)?;
@@ -184,30 +205,40 @@ pub fn heartbeat(mail: &Mail<'_>, traits: Traits) -> Result<Worker> {
 }
 
 fn beat(mail: &Mail<'_>, traits: Traits) -> Result<Worker> {
+    rewrite(mail, |worker, now| Worker {
+        last_seen: worker.last_seen.max(now),
+        agent: traits.agent.or(worker.agent),
+        pid: traits.pid.or(worker.pid),
+        tmux: traits.tmux.or(worker.tmux),
+        worktree: traits.worktree.or(worker.worktree),
+        capabilities: match traits.capabilities.is_empty() {
+            true => worker.capabilities,
+            false => traits.capabilities,
+        },
+        ..worker
+    })
+}
+
+/// Writes a worker's file anew, of which no line tells.
+fn rewrite(mail: &Mail<'_>, change: impl FnOnce(Worker, Timestamp) -> Worker) -> Result<Worker> {
     let locked = mail.lock(Direction::Inbox)?;
     let file = mail.file()?;
-    let mut worker = file.content.clone();
-    worker.last_seen = worker.last_seen.max(locked.at);
-    worker.agent = traits.agent.or(worker.agent);
-    worker.pid = traits.pid.or(worker.pid);
-    worker.tmux = traits.tmux.or(worker.tmux);
-    worker.worktree = traits.worktree.or(worker.worktree);
-    if !traits.capabilities.is_empty() {
-        worker.capabilities = traits.capabilities;
-    }
+    let worker = change(file.content.clone(), locked.at);
     mail.store(Some(&file), &worker)?;
     Ok(worker)
 }
 
 /// The worker's client says that it ends: its last sign of life counts no more. The next one counts again.
 pub fn falls_silent(mail: &Mail<'_>) -> Result<()> {
-    let locked = mail.lock(Direction::Inbox)?;
-    let file = mail.file()?;
-    let mut worker = file.content.clone();
-    let stale = locked.at.saturating_sub(FRESH * 2);
-    worker.last_seen = worker.last_seen.min(stale.unwrap_or(locked.at));
-    worker.pid = None;
-    mail.store(Some(&file), &worker)
+    rewrite(mail, |worker, now| {
+        let stale = now.saturating_sub(FRESH * 2);
+        Worker {
+            last_seen: worker.last_seen.min(stale.unwrap_or(now)),
+            pid: None,
+            ..worker
+        }
+    })?;
+    Ok(())
 }
 
 /// The sign of life that any verb of the worker is; written only where the last one has aged.
@@ -215,6 +246,20 @@ pub fn seen_at_work(mail: &Mail<'_>) -> Result<()> {
     let worker = mail.file()?.content;
     if mail.home.now().duration_since(worker.last_seen) > HEARTBEAT_INTERVAL {
         beat(mail, Traits::default())?;
+    }
+    Ok(())
+}
+
+/// The sign of life that a worker gave on another machine; written only where the one here has aged.
+pub fn seen_elsewhere(mail: &Mail<'_>, at: Timestamp) -> Result<()> {
+    let known = mail.file()?.content;
+    let is_news = at.duration_since(known.last_seen) > HEARTBEAT_INTERVAL;
+    if known.standing == WorkerStatus::Active && is_news {
+        rewrite(mail, |worker, now| Worker {
+            // A machine whose clock is ahead makes nobody live for longer.
+            last_seen: at.min(now).max(worker.last_seen),
+            ..worker
+        })?;
     }
     Ok(())
 }
@@ -242,15 +287,36 @@ pub fn list(fleet: &Fleet<'_>) -> Result<(Vec<WorkerView>, Vec<Skipped>)> {
 
 /// How each worker is that belongs to the fleet. One whose file cannot be understood is passed over.
 pub fn at_work(fleet: &Fleet<'_>) -> Result<Vec<(WorkerId, Liveness)>> {
+    let active = active(fleet)?.into_iter();
+    let each = active.map(|(mail, worker)| (worker.id.clone(), liveness(&mail, &worker)));
+    Ok(each.collect())
+}
+
+/// When each worker that is live was seen last, after its registration, of which a line tells. One that lives
+/// by its process is seen now. A time that is still to come says nothing.
+pub fn signs(fleet: &Fleet<'_>) -> Result<BTreeMap<WorkerId, Timestamp>> {
+    let (active, now) = (active(fleet)?.into_iter(), fleet.home.now());
+    let each = active.filter_map(|(mail, worker)| match liveness(&mail, &worker) {
+        Liveness::Heartbeat
+            if worker.last_seen > worker.registered_at && worker.last_seen <= now =>
+        {
+            Some((worker.id, worker.last_seen))
+        }
+        Liveness::Process => Some((worker.id, now)),
+        Liveness::Heartbeat | Liveness::Silent => None,
+    });
+    Ok(each.collect())
+}
+
+fn active<'h>(fleet: &Fleet<'h>) -> Result<Vec<(Mail<'h>, Worker)>> {
     let mut all = Vec::new();
     for mail in fleet.mails()? {
         match mail.file() {
             Ok(file) if file.content.standing == WorkerStatus::Active => {
-                let liveness = liveness(&mail, &file.content);
-                all.push((mail.worker, liveness));
+                all.push((mail, file.content));
             }
             Ok(_) | Err(Error::NotFound { .. }) => {}
-            Err(Error::Disk(error)) if error.is_no_such_file() => {}
+            Err(Error::Disk(error)) if error.is_unreadable_file() => {}
             Err(error) => return Err(error),
         }
     }

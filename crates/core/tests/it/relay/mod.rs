@@ -4,6 +4,7 @@ mod a_brief_goes_its_way;
 mod a_brief_is_told_once;
 mod a_crash_leaves_whole_messages;
 mod a_decision_binds_the_whole_envelope;
+mod a_sign_of_life_comes_from_elsewhere;
 mod foreign_hands;
 mod nobody_acknowledges_what_was_changed;
 mod only_a_decision_on_record_counts;
