@@ -88,6 +88,7 @@ codes! {
     WorktreeLeft = "worktree-left", Note, "A run left a worktree, because something in it could be lost.";
     ReservationBroken = "reservation-broken", Error, "A file among the reservations cannot be understood, so it holds nothing.";
     ReportsUnheard = "reports-unheard", Note, "Reports of agents are kept on this machine, because its fleet could not be reached when they were made.";
+    ReportsHeld = "reports-held", Warning, "Among the kept reports is one that this Flagpost cannot tell, or no file, and it holds up all behind it.";
     ReportRefused = "report-refused", Warning, "A report that was made while the fleet could not be reached was refused when it was told.";
     CoordinationBroken = "coordination-broken", Error, "A coordination directory has a table or a row that cannot be understood; what it says counts for nobody.";
     LockHeld = "lock-held", Warning, "Somebody has held a lock for more than a minute, so others cannot go on.";
@@ -108,8 +109,9 @@ codes! {
     FleetBehind = "fleet-behind", Warning, "This machine has lacked lines that others have for half a minute or longer.";
     FleetServerOld = "fleet-server-old", Error, "The fleet's server is older than 2.12, so its promises are not to be trusted.";
     FleetUnsynced = "fleet-unsynced", Error, "The fleet's server acknowledges what a power cut can take from it.";
-    FleetClockWrong = "fleet-clock-wrong", Error, "The clocks of this machine and of the fleet's server differ by more than 30 seconds, so leases end early or late.";
+    FleetClockWrong = "fleet-clock-wrong", Error, "The clocks of this machine and of the fleet's server differ by more than 30 seconds; without a daemon that follows, leases end early or late.";
     FleetClockOff = "fleet-clock-off", Warning, "The clocks of this machine and of the fleet's server differ by more than 5 seconds.";
+    FleetServerLacking = "fleet-server-lacking", Warning, "One of the fleet's servers is away, or does not have all yet, so that another one's end would stop every change.";
     FleetOneServer = "fleet-one-server", Note, "The fleet has one server: while it is away nothing shared is changed, and its disk is the only one that has the order.";
     FleetGateOpen = "fleet-gate-open", Note, "Agents run on a machine whose key may decide on briefs.";
     HomeReadOnly = "home-read-only", Warning, "The home, or a directory in it, can only be read.";

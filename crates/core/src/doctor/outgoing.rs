@@ -19,6 +19,12 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
             let finding = Finding::new(Code::ReportsUnheard, what);
             findings.push(finding.at(outgoing.dir()).by_hand(hint));
         }
+        if let Some((path, reason)) = outgoing.obstacle()? {
+            let what = format!("no report that is kept is told, as this one cannot be: {reason}");
+            let hint = "update Flagpost where a newer one kept it; else put it elsewhere";
+            let finding = Finding::new(Code::ReportsHeld, what);
+            findings.push(finding.at(path).by_hand(hint));
+        }
         for kept in fsx::kept(world.home.fs(), outgoing.dir())? {
             let what = format!(
                 "a report was made while the fleet was away, and was refused when it was told: {}",

@@ -211,7 +211,8 @@ fn form(
 }
 
 /// Keeps what was refused because nobody of the fleet could be asked, or nothing is changed until somebody
-/// looked, all or nothing; for whatever may not be kept, the refusal stands. The rule has been asked about it, of the files that are here.
+/// looked, all or nothing; for whatever may not be kept, the refusal stands. The rule has been asked about it,
+/// of the files that are here.
 pub fn keep(
     caller: &Caller,
     operation: Operation,
@@ -295,6 +296,22 @@ impl<'h> Outgoing<'h> {
             .collect();
         numbers.sort_unstable();
         Ok(numbers)
+    }
+
+    /// The first entry that nobody here can tell and that holds up all behind it, and why.
+    pub(crate) fn obstacle(&self) -> Result<Option<(PathBuf, String)>> {
+        for number in self.numbers()? {
+            let path = self.path(number);
+            match fsx::read(self.home.fs(), &path) {
+                Err(error) => return Ok(Some((path, error.to_string()))),
+                Ok(bytes) => {
+                    if KeptFile::read(&bytes.unwrap_or_default()) == KeptFile::Newer {
+                        return Ok(Some((path, "a newer Flagpost kept it".to_owned())));
+                    }
+                }
+            }
+        }
+        Ok(None)
     }
 
     pub(super) fn path(&self, number: u64) -> PathBuf {
