@@ -77,10 +77,11 @@ interface Machine {
   behind_since: string | null;
   behind: boolean;
 }
+interface ServerCopy { server: string; state: 'whole' | 'partial' | 'away' }
 interface MachinesStanding {
   at: string;
   since: string;
-  server: { address: string; version: string | null; fault: string | null };
+  server: { address: string; version: string | null; fault: string | null; copies: ServerCopy[] };
   machine: string;
   repositories: { name: string; id: string; here: number | null; there: number | null; frozen: string | null }[];
   machines: Machine[];

@@ -32,6 +32,9 @@ function signOf(it, fleet) {
   return it.behind ? { sign: '▲', as: 'bad', words: `${words}${since(it.behind_since)}` } : { sign: '●', as: 'good', words: it.lag === 0 ? 'has all' : words };
 }
 
+/** What a server that is not whole lacks. @type {Record<ServerCopy['state'], string>} */
+const LACKS = { whole: 'has all', partial: 'does not have all yet', away: 'is away' };
+
 /** The machines, for the screen of the fleet. */
 export function Machines() {
   const fleet = machines.value;
@@ -41,6 +44,7 @@ export function Machines() {
     <section aria-labelledby="machines">
       <h2 id="machines">Machines <span class="dim">${standing === null ? 'not known' : fleet.link === 'alone' ? `alone${since(fleet.since)}` : `${standing.machines.filter((it) => it.since !== null).length} of ${standing.machines.length} follow`}</span></h2>
       ${standing === null && html`<p>No daemon follows the fleet here: <code>flagpost up</code></p>`}
+      ${standing?.server.copies.filter((it) => it.state !== 'whole').map((it) => html`<p key=${it.server}><span class="bad" aria-hidden="true">▲</span> The server at ${plain(it.server)} ${LACKS[it.state]}.</p>`)}
       <ul class="fleet">${standing?.machines.map((it) => {
         const { sign, as, words } = signOf(it, fleet);
         return html`

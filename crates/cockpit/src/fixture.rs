@@ -249,6 +249,7 @@ pub fn machines() -> FleetStanding {
             syncs: Some(true),
             replicas: Some(1),
             offset_ms: Some(2),
+            copies: Vec::new(),
         },
         machine: "aaaaaaaa".parse().unwrap(),
         founder: true,

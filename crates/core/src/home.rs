@@ -20,7 +20,7 @@ use flagpost_model::{
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 
 use crate::{
-    clock::{Clock, SystemClock, is_sound},
+    clock::{self, Clock, SystemClock, is_sound},
     config::keys::KEYS,
     error::{Error, Result},
     operations::Operation,
@@ -167,7 +167,7 @@ impl Home {
     }
 
     /// The home and the settings that the environment names. `FLAGPOST_CLOCK` stops the clock at
-    /// an RFC 3339 time, for tests and reproductions.
+    /// an RFC 3339 time, or puts it forward or back (`+40s`, `-40s`), for tests and reproductions.
     pub fn from_environment() -> Result<(Self, Settings)> {
         let root = match (var_os("FLAGPOST_HOME"), var_os("HOME")) {
             (Some(root), _) => PathBuf::from(root),
@@ -177,12 +177,7 @@ impl Home {
         let root = std::path::absolute(root).map_err(|_| Error::NoHome)?;
         let clock: Arc<dyn Clock> = match var("FLAGPOST_CLOCK") {
             None => Arc::new(SystemClock),
-            Some(text) => Arc::new(text.parse::<Timestamp>().map_err(|_| Error::Invalid {
-                what: "FLAGPOST_CLOCK".to_owned(),
-                reason: format!(
-                    "{text:?} is no time of the years 1970 to 9998, as in 2026-12-01T09:00:00Z"
-                ),
-            })?),
+            Some(text) => clock::of(&text)?,
         };
         let path = var_os("PATH");
         let codex_daemon = path.as_deref().is_some_and(is_of_codex_daemon);
@@ -242,9 +237,20 @@ impl Home {
         &*self.fs
     }
 
-    /// What time it is.
+    /// What time it is: by the clock of the fleet of machines, where the home is in one and this machine's
+    /// differs.
     pub fn now(&self) -> Timestamp {
-        self.clock.now()
+        self.time_by(|own| self.order().map_or(own, |it| it.time(own)))
+    }
+
+    /// What time it is by a clock that says this where the machine's own says that. One that stands still is
+    /// set by none.
+    pub fn time_by(&self, clock: impl FnOnce(Timestamp) -> Timestamp) -> Timestamp {
+        let own = self.clock.now();
+        match self.clock.is_stopped() {
+            true => own,
+            false => clock(own),
+        }
     }
 
     /// Refuses to work by a clock that is beyond what times can be.

@@ -24,6 +24,7 @@ use std::{
 
 use flagpost_disk::fsx;
 use flagpost_model::{ListId, RepoId};
+use jiff::Timestamp;
 
 pub use base::{BasePart, share};
 pub use list_names::{lists, must_be_free};
@@ -31,7 +32,7 @@ pub use message::Message;
 pub(crate) use outgoing::{KeptReport, Outgoing};
 pub use outgoing::{keep, kept};
 pub use shared_change::{ChangeOrigin, SharedChange};
-pub use standing::{fleet_dir, membership_file, note, seen, sight};
+pub use standing::{fleet_dir, membership_file, note, seen, sight, time};
 pub use take_over::{TakenOver, take_over};
 pub use telling::tell;
 
@@ -52,6 +53,9 @@ pub trait Order: fmt::Debug + Send + Sync {
     /// Makes this the change that follows the one before its first number. On success it has happened,
     /// whatever becomes of this machine.
     fn publish(&self, change: &SharedChange) -> Result<(), OrderRefusal>;
+
+    /// What time it is by the clock that all machines share, where this machine's own says this.
+    fn time(&self, own: Timestamp) -> Timestamp;
 
     /// Makes a list's name this repository's in the whole fleet, unless another one has it.
     fn name_list(&self, repo: &RepoId, list: &ListId) -> Result<(), OrderRefusal>;

@@ -1,6 +1,7 @@
 //! Where a fleet's servers are, and the key that opens them: the one line of an invitation.
 //!
-//! Owns the spelling `nats://HOST:PORT,HOST:PORT#SEED` and of keys. The seed is a secret: nothing but
+//! Owns the spelling `tls://HOST:PORT,HOST:PORT#SEED.HASH`, where the hash is the servers' certificate's, of
+//! `nats://HOST:PORT#SEED` for a way in the clear, and of keys. The seed is a secret: nothing but
 //! [`Invitation::reveal`] and the connection shows it.
 
 use std::{
@@ -9,16 +10,19 @@ use std::{
     str::FromStr,
 };
 
+use flagpost_model::envelope::Hash;
 use nkeys::{KeyPair, KeyPairType};
 use serde::{Deserialize, Serialize};
 
+use crate::certificate::Certificate;
+
 /// Whether the way to a server is encrypted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Transport {
-    /// `nats://`: in the clear, unless the server insists on TLS.
+    /// `nats://`: in the clear.
     Plain,
-    /// `tls://`: refused where the server has no TLS.
-    Tls,
+    /// `tls://`: refused where the server does not show the certificate of this hash.
+    Tls(Hash),
 }
 
 /// A machine's secret key.
@@ -48,21 +52,31 @@ pub struct Invitation {
 
 /// Text that is no invitation, or no key. It is not repeated, as a secret may be in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("this is no invitation: {reason}; one looks like nats://box.example.org:4222#SU…")]
+#[error("this is no invitation: {reason}; one looks like tls://box.example.org:4222#SU….…")]
 pub struct InvalidInvitation {
     reason: &'static str,
 }
+
+const PLAIN: &str = "nats://";
+const TLS: &str = "tls://";
 
 fn invalid<T>(reason: &'static str) -> Result<T, InvalidInvitation> {
     Err(InvalidInvitation { reason })
 }
 
 impl Transport {
-    fn scheme(self) -> &'static str {
+    fn scheme(&self) -> &'static str {
         match self {
-            Self::Plain => "nats://",
-            Self::Tls => "tls://",
+            Self::Plain => PLAIN,
+            Self::Tls(_) => TLS,
         }
+    }
+}
+
+/// The way to servers that show this certificate, or none.
+impl From<Option<&Certificate>> for Transport {
+    fn from(certificate: Option<&Certificate>) -> Self {
+        certificate.map_or(Self::Plain, |it| Self::Tls(it.hash().clone()))
     }
 }
 
@@ -202,8 +216,13 @@ impl Invitation {
     }
 
     /// How the servers are reached.
-    pub fn transport(&self) -> Transport {
-        self.transport
+    pub fn transport(&self) -> &Transport {
+        &self.transport
+    }
+
+    /// The nearest server.
+    pub fn first(&self) -> Option<&HostPort> {
+        self.servers.first()
     }
 
     /// Each server's own address.
@@ -226,6 +245,21 @@ impl Invitation {
         }
     }
 
+    /// The same servers, reached so.
+    #[must_use]
+    pub fn over(&self, transport: Transport) -> Self {
+        Self {
+            transport,
+            ..self.clone()
+        }
+    }
+
+    /// The same at these addresses, as in `HOST:PORT,HOST:PORT`.
+    pub fn reached_at(&self, addresses: &str) -> Result<Self, InvalidInvitation> {
+        let servers: Result<_, _> = addresses.split(',').map(str::parse).collect();
+        Self::new(self.transport.clone(), servers?, self.seed.clone())
+    }
+
     /// The same with this server first.
     #[must_use]
     pub fn nearest(&self, server: HostPort) -> Self {
@@ -239,20 +273,36 @@ impl Invitation {
 
     /// The whole line with its secret, for whoever carries it to the other machine.
     pub fn reveal(&self) -> String {
-        format!("{self}#{}", self.seed.0)
+        match &self.transport {
+            Transport::Plain => format!("{self}#{}", self.seed.0),
+            Transport::Tls(hash) => format!("{self}#{}.{}", self.seed.0, hash.as_str()),
+        }
     }
 }
 
 impl FromStr for Invitation {
     type Err = InvalidInvitation;
     fn from_str(text: &str) -> Result<Self, InvalidInvitation> {
-        let Some((address, seed)) = text.split_once('#') else {
+        let Some((address, secret)) = text.split_once('#') else {
             return invalid("it has no '#' with a key behind");
         };
-        let known = [Transport::Plain, Transport::Tls];
-        let of = |it: Transport| Some((it, address.strip_prefix(it.scheme())?));
-        let Some((transport, servers)) = known.into_iter().find_map(of) else {
-            return invalid("it begins with neither nats:// nor tls://");
+        let (transport, servers, seed) = match (
+            address.strip_prefix(TLS),
+            address.strip_prefix(PLAIN),
+            secret.split_once('.'),
+        ) {
+            (Some(servers), _, Some((seed, hash))) => {
+                let Ok(hash) = hash.parse() else {
+                    return invalid("what follows its key is no hash of a certificate");
+                };
+                (Transport::Tls(hash), servers, seed)
+            }
+            (Some(_), _, None) => return invalid("it has no '.' with a hash behind its key"),
+            (_, Some(_), Some(_)) => {
+                return invalid("it begins with nats:// and names a certificate");
+            }
+            (_, Some(servers), None) => (Transport::Plain, servers, secret),
+            (None, None, _) => return invalid("it begins with neither tls:// nor nats://"),
         };
         let servers: Result<_, _> = servers.split(',').map(str::parse).collect();
         Self::new(transport, servers?, seed.parse()?)
@@ -278,13 +328,15 @@ mod tests {
     #[test]
     fn an_invitation_is_read_as_it_is_written() {
         let seed = Seed::generate().unwrap();
-        for address in [
-            "nats://127.0.0.1:4222",
-            "tls://box.example.org:1",
-            "nats://[::1]:65535",
-            "nats://10.0.0.5:4222,10.0.0.6:4222,[::1]:4222",
+        let hash = Hash::of(b"a certificate");
+        let pinned = format!(".{}", hash.as_str());
+        for (address, pinned) in [
+            ("nats://127.0.0.1:4222", ""),
+            ("tls://box.example.org:1", pinned.as_str()),
+            ("nats://[::1]:65535", ""),
+            ("tls://10.0.0.5:4222,10.0.0.6:4222,[::1]:4222", &pinned),
         ] {
-            let line = format!("{address}#{}", seed.reveal());
+            let line = format!("{address}#{}{pinned}", seed.reveal());
             let invitation: Invitation = line.parse().unwrap();
             assert_eq!(invitation.reveal(), line);
             assert_eq!(invitation.to_string(), address);
@@ -297,6 +349,8 @@ mod tests {
         let seed = Seed::generate().unwrap();
         let seed = seed.reveal();
         let account = KeyPair::new_account().seed().unwrap();
+        let hash = Hash::of(b"a certificate");
+        let hash = hash.as_str();
         for bad in [
             String::new(),
             format!("nats://box:4222{seed}"),
@@ -319,6 +373,11 @@ mod tests {
             "nats://box:4222#SUA".to_owned(),
             format!("nats://box:4222#{seed}A"),
             format!("nats://box:4222#{account}"),
+            format!("tls://box:4222#{seed}"),
+            format!("tls://box:4222#{seed}."),
+            format!("tls://box:4222#{seed}.{}", &hash[1..]),
+            format!("tls://box:4222#.{hash}"),
+            format!("nats://box:4222#{seed}.{hash}"),
         ] {
             assert!(bad.parse::<Invitation>().is_err(), "{bad}");
         }

@@ -2,7 +2,8 @@
 //!
 //! Owns the rule that makes an unknown answer definite. A message for the place after s can only become
 //! message s + 1, so the same bytes may go to the same place until somebody's are there; whose they are
-//! the operation's id says. Nothing is called unstored that may lie in a server's queue.
+//! the operation's id says, and is looked at whenever the place is taken. Nothing is called unstored that
+//! may lie in a server's queue.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +14,7 @@ use tokio::time::sleep;
 use crate::{
     error::FleetError,
     hub::{NoAnswer, TOO_FEW},
-    stored::{ChangeHeaders, Lane, subject},
+    stored::{ChangeHeaders, Lane, epoch_of, subject},
     stream::{MESSAGE_BYTES, RepoStream, info},
 };
 
@@ -102,13 +103,13 @@ enum Try {
 }
 
 impl RepoStream {
-    /// Makes a new change the message after `after`, 0 for the first; its place.
+    /// Makes a change the message after `after`, 0 for the first; its place, also where it is there already.
     pub fn append(&self, after: u64, change: &Change<'_>) -> Result<u64, AppendError> {
         self.hub.block_on(self.make_next(after, change, false))
     }
 
     /// The same for a change that was appended before, at the same place and with the same headers, and
-    /// came to [`AppendError::Unknown`]: where it is stored already, that is its place.
+    /// came to [`AppendError::Unknown`]: it is called unstored only where another one has its place.
     pub fn settle(&self, after: u64, change: &Change<'_>) -> Result<u64, AppendError> {
         self.hub.block_on(self.make_next(after, change, true))
     }
@@ -120,8 +121,9 @@ impl RepoStream {
         change: &Change<'_>,
         mut unknown: bool,
     ) -> Result<u64, AppendError> {
-        let deadline = Instant::now() + self.hub.deadlines().settle;
-        let mut came = Instant::now();
+        let began = Instant::now();
+        let deadline = began + self.hub.deadlines().settle;
+        let mut came = began;
         loop {
             let connections = self.hub.connections();
             let outcome = self.send(after, change, deadline).await;
@@ -129,23 +131,32 @@ impl RepoStream {
             let moved = connections != self.hub.connections();
             unknown |= moved && matches!(outcome, Try::Overtaken);
             match outcome {
-                Try::Stored(seq) => return Ok(seq),
-                Try::Overtaken if unknown => match self.is_mine(after + 1, change).await {
+                Try::Stored(seq) => {
+                    self.crowd.made_way();
+                    return Ok(seq);
+                }
+                // It may be ours though no try stored it: of several servers, one that steps down refuses
+                // what the next one then has.
+                Try::Overtaken => match self.is_mine(after + 1, change).await {
                     Some(true) => return Ok(after + 1),
-                    Some(false) => return Err(AppendError::Overtaken),
-                    None => {}
-                },
-                Try::Overtaken if self.goes_on_after(after).await => {
-                    return Err(AppendError::Overtaken);
-                }
-                Try::Overtaken => {
-                    if Instant::now() >= deadline {
-                        let reason = "a change before it waits for more of the fleet's servers";
-                        return Err(AppendError::Unreachable { reason });
+                    Some(false) => {
+                        if !unknown {
+                            sleep(self.crowd.pause(began.elapsed())).await;
+                        }
+                        return Err(AppendError::Overtaken);
                     }
-                    sleep(SOON).await;
-                    continue;
-                }
+                    None if unknown => {}
+                    None if self.is_none_after(after).await => return Err(AppendError::Overtaken),
+                    // The change that has the place is still on its way, which takes more servers than run.
+                    None => {
+                        if Instant::now() >= deadline {
+                            let reason = "a change before it waits for more of the fleet's servers";
+                            return Err(AppendError::Unreachable { reason });
+                        }
+                        sleep(SOON).await;
+                        continue;
+                    }
+                },
                 Try::Not(why) if !unknown => return Err(why),
                 // An earlier try decides.
                 Try::Not(_) => match self.is_mine(after + 1, change).await {
@@ -229,11 +240,13 @@ impl RepoStream {
         }
     }
 
-    /// Whether a place is known to be another message's, or the order to have ended. Else the change that has
-    /// it is still on its way, which takes more servers than run.
-    async fn goes_on_after(&self, seq: u64) -> bool {
+    /// Whether the order has no place after this one: it has ended, lost it, or another one began.
+    async fn is_none_after(&self, seq: u64) -> bool {
         let info = info(&self.hub, &self.name).await;
-        info.is_ok_and(|it| it.is_sealed() || it.state.last_seq != seq)
+        info.is_ok_and(|it| {
+            let last = it.state.last_seq;
+            it.is_sealed() || last < seq || epoch_of(last) != epoch_of(seq)
+        })
     }
 
     /// Whether a change is the message at a place; `None` where nothing is known to be there.

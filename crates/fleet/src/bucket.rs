@@ -3,8 +3,6 @@
 //! Owns the spelling of NATS' key-value buckets and of JSON in them. No key can be wiped: a bucket knows
 //! no roll-up, by which one machine could remove what all others wrote.
 
-use std::time::Instant;
-
 use async_nats::{HeaderMap, StatusCode};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
@@ -142,11 +140,13 @@ impl Bucket {
             headers.insert("Nats-TTL", format!("{seconds}s").as_str());
         }
         let headers = Some(headers).filter(|headers| !headers.is_empty());
-        let deadline = Instant::now() + self.hub.deadlines().answer;
-        let answer = self
-            .hub
-            .block_on(self.hub.ask(&subject, headers, body, deadline))
-            .map_err(|why| self.hub.unanswered(&what, why))?;
+        let hub = &self.hub;
+        let answer = hub.block_on(async {
+            match over {
+                Over::Anything => hub.ask_again(&what, &subject, headers, body).await,
+                Over::Nothing | Over::That(_) => hub.tell(&what, &subject, headers, body).await,
+            }
+        })?;
         let answer: Value = serde_json::from_slice(&answer.payload)
             .map_err(|error| FleetError::malformed(what.as_str(), error))?;
         match answer.get("error") {

@@ -19,6 +19,12 @@ pub enum FleetError {
         /// What was tried, as a verb.
         what: String,
     },
+    /// A server that is not the one of the invitation. Nothing was said to it.
+    #[error("{server} shows another certificate than the fleet's")]
+    OtherCertificate {
+        /// Which server.
+        server: String,
+    },
     /// A server from before the promises that Flagpost builds on.
     #[error("{server} runs nats-server {version}")]
     TooOld {
@@ -104,6 +110,9 @@ impl FleetError {
             }
             Self::NotAllowed { .. } => {
                 "ask the fleet's administrator for an invitation that allows it"
+            }
+            Self::OtherCertificate { .. } => {
+                "something else listens there, or the fleet was founded anew: ask its administrator for an invitation"
             }
             Self::TooOld { .. } => "install nats-server 2.12 or newer there",
             Self::NoStore { .. } => {

@@ -20,6 +20,9 @@ use crate::{
 
 const BUCKET: &str = "FP_fleet";
 
+/// The streams in which a fleet's records and signs of life lie.
+pub(crate) const RECORDS: [&str; 2] = ["KV_FP_fleet", "KV_FP_live"];
+
 /// The key of the fleet's own record.
 const FLEET: &str = "fleet";
 

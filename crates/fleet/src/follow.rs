@@ -30,6 +30,7 @@ use crate::{
     order::{Link, LinkError, begins, follow, lost, put_aside, refusal, seq_of},
     stand::{OrderEnd, Stand},
     standing::Noted,
+    worker_signs::WorkerSigns,
 };
 
 /// From one look for shared repositories to the next.
@@ -102,6 +103,8 @@ fn with_link(
     thread::scope(|scope| {
         let mut followed: Vec<RepoId> = Vec::new();
         let (since, mut signed) = (home.now(), None);
+        let mut refused = None;
+        let mut workers = WorkerSigns::default();
         while !stop.load(Ordering::Relaxed) {
             for repo in order::shared(home).unwrap_or_default() {
                 if !followed.contains(&repo) {
@@ -117,18 +120,26 @@ fn with_link(
                 at.elapsed() > SIGN || *before != applied
             });
             let mut done = link.hub.must_be_connected();
+            match done {
+                Ok(()) => refused = None,
+                Err(error) => done = Err(why_away(error, noted.member(), &mut refused)),
+            }
             if is_due && done.is_ok() {
                 let sign = LiveMachine {
                     applied: applied.clone(),
+                    workers: workers.own(home, &followed),
                     since,
                 };
                 done = give_sign(link, &sign, record);
                 signed = done.is_ok().then(|| (Instant::now(), applied));
             }
             let done = done.and_then(|()| noted.connected(link, &locked(frozen)));
-            if let Err(error) = &done {
-                signed = None;
-                noted.alone(error, &locked(frozen));
+            match &done {
+                Ok(signs) => workers.hear(home, &link.machine, &followed, signs),
+                Err(error) => {
+                    signed = None;
+                    noted.alone(error, &locked(frozen));
+                }
             }
             tell(
                 "signs of life".to_owned(),
@@ -137,6 +148,19 @@ fn with_link(
             rest(stop, LOOK);
         }
     });
+}
+
+/// Why there is no connection. One that is being restored does not say: another one is tried now and then.
+fn why_away(
+    error: FleetError,
+    member: &Membership,
+    refused: &mut Option<(Instant, Option<FleetError>)>,
+) -> FleetError {
+    if refused.as_ref().is_none_or(|(at, _)| at.elapsed() > SIGN) {
+        *refused = Some((Instant::now(), Link::of(member).err()));
+    }
+    let said = refused.as_ref().and_then(|(_, said)| said.clone());
+    said.unwrap_or(error)
 }
 
 /// Tells the fleet that this machine is there, and who it is where a server lost that.

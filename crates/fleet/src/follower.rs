@@ -164,7 +164,9 @@ impl Follower {
     }
 
     async fn fetch_once(&mut self, source: &mut Source) -> Result<(), FleetError> {
-        let RepoStream { hub, name, repo } = &self.stream;
+        let RepoStream {
+            hub, name, repo, ..
+        } = &self.stream;
         let asked = json!({ "seq": self.next, "batch": BATCH.0, "max_bytes": BATCH.1 });
         let subject = format!("$JS.API.DIRECT.GET.{name}");
         let sent = hub
@@ -183,7 +185,7 @@ impl Follower {
                 return Err(self.unreachable("it does not answer"));
             };
             match answer.status.map_or(OK, |status| status.as_u16()) {
-                OK => self.ready.push_back(Stored::read(repo, seq, &answer)),
+                OK => self.ready.push_back(Stored::read_at(repo, seq, &answer)),
                 // Nothing to begin the batch with, or its end.
                 NOT_FOUND | END => break,
                 status => return Err(self.unreachable(&format!("it answers with {status}"))),
@@ -213,7 +215,9 @@ impl Follower {
     }
 
     async fn open_once(&self, deadline: Instant) -> Result<Source, FleetError> {
-        let RepoStream { hub, name, repo } = &self.stream;
+        let RepoStream {
+            hub, name, repo, ..
+        } = &self.stream;
         if !hub.connected_by(deadline).await {
             return Err(hub.unanswered("follow", NoAnswer::Unsent));
         }

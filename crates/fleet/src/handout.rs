@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(read.access, handout.access);
         for bad in [
             &text[1..],
-            &text.replace("nats", "http"),
+            &text.replace("nats:", "http:"),
             &text.replace("version", "vers"),
         ] {
             let refused = bad.parse::<ServerHandout>().unwrap_err().to_string();

@@ -1,23 +1,20 @@
 //! The connection to one of a fleet's servers.
 //!
 //! Owns what a request can come to: an answer, a refusal, or silence. The server refuses a publish not
-//! by an answer but by an event of the connection; here it is told apart from silence. The connection
-//! restores itself, of several servers at the next one; whoever waits for an answer that went to the old one
-//! is told at once that none will come.
+//! by an answer but by an event of the connection; here it is told apart from silence. Whoever waits for an
+//! answer that went to a connection that is no more is told at once that none will come. How it is made and
+//! restored is in [`connect`].
 
 use std::{
     fmt,
     future::Future,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::{Arc, atomic::Ordering},
     time::{Duration, Instant},
 };
 
 use async_nats::{
-    Client, ConnectErrorKind, ConnectOptions, Event, HeaderMap, Message, ReconnectToServer,
-    RequestErrorKind, ServerError, client::Request, connection::State,
+    Client, Event, HeaderMap, Message, RequestErrorKind, ServerError, client::Request,
+    connection::State,
 };
 use flagpost_model::{MachineId, machines::is_new_enough};
 use futures_util::StreamExt as _;
@@ -30,7 +27,8 @@ use tokio::{
 };
 
 use crate::{
-    address::{Invitation, Transport},
+    address::Invitation,
+    connect::connect,
     error::FleetError,
     server_config::{RIGHTS, STORAGE, gate},
 };
@@ -84,7 +82,7 @@ pub struct Hub {
 }
 
 /// What the connection says of itself.
-struct Signs {
+pub(crate) struct Signs {
     /// The subjects that the server refused.
     refused: broadcast::Sender<String>,
     /// How often the connection was lost.
@@ -325,18 +323,52 @@ impl Hub {
         }
     }
 
-    /// Asks the server for what changes nothing, as often as the time allows, and reads its answer. One that
-    /// is cut off from the others, or hangs, is left for another.
+    /// Asks the server for a change that must not be made twice. A server where nobody heard it, as one that
+    /// has just started among others, is left for another.
+    pub(crate) async fn tell(
+        &self,
+        what: &str,
+        subject: &str,
+        headers: Option<HeaderMap>,
+        body: Vec<u8>,
+    ) -> Result<Message, FleetError> {
+        let deadline = Instant::now() + self.deadlines.answer;
+        loop {
+            let answer = self.ask(subject, headers.clone(), body.clone(), deadline);
+            match answer.await {
+                Err(NoAnswer::Nobody) if self.has_others() && Instant::now() < deadline => {
+                    sleep(PAUSE).await;
+                    self.go_elsewhere().await;
+                }
+                answer => return answer.map_err(|why| self.unanswered(what, why)),
+            }
+        }
+    }
+
+    /// Asks the server for what changes nothing, and reads its answer.
     pub(crate) async fn inquire(
         &self,
         what: &str,
         subject: &str,
         body: Vec<u8>,
     ) -> Result<Message, FleetError> {
+        self.ask_again(what, subject, None, body).await
+    }
+
+    /// Asks the server, as often as the time allows, for what may be done twice. One that is cut off from the
+    /// others, or hangs, is left for another.
+    pub(crate) async fn ask_again(
+        &self,
+        what: &str,
+        subject: &str,
+        headers: Option<HeaderMap>,
+        body: Vec<u8>,
+    ) -> Result<Message, FleetError> {
         let deadline = Instant::now() + self.deadlines.answer;
         loop {
             let until = deadline.min(Instant::now() + self.patience());
-            let answer = self.ask(subject, None, body.clone(), until).await;
+            let answer = self.ask(subject, headers.clone(), body.clone(), until);
+            let answer = answer.await;
             let is_over = Instant::now() >= deadline;
             match &answer {
                 // The connection was lost, and stands again by itself.
@@ -373,15 +405,20 @@ impl Hub {
     pub(crate) fn refused(&self, what: &str, error: &Value) -> FleetError {
         let code = error["err_code"].as_u64().unwrap_or_default();
         if code == TOO_FEW {
-            return FleetError::Unreachable {
-                server: self.server.clone(),
-                reason: "too few of the fleet's servers run".to_owned(),
-            };
+            return self.too_few();
         }
         FleetError::Refused {
             what: what.to_owned(),
             code,
             description: error["description"].as_str().unwrap_or_default().to_owned(),
+        }
+    }
+
+    /// Of several servers too few run, or too few have all.
+    pub(crate) fn too_few(&self) -> FleetError {
+        FleetError::Unreachable {
+            server: self.server.clone(),
+            reason: "too few of its servers run and have all".to_owned(),
         }
     }
 
@@ -410,77 +447,8 @@ fn is_away(answer: &Message) -> bool {
     answer.headers.is_none() && said().is_some_and(|it| it["error"]["code"].as_u64() == Some(AWAY))
 }
 
-/// Connects to the first of the servers that lets this machine in.
-async fn connect(
-    to: &Invitation,
-    deadlines: Deadlines,
-    signs: &Arc<Signs>,
-) -> Result<Client, FleetError> {
-    let servers: Vec<String> = to.servers().collect();
-    let turn = Arc::new(AtomicUsize::new(0));
-    let each = deadlines.connect / u32::try_from(servers.len()).unwrap_or(u32::MAX).max(1);
-    let mut refused = None;
-    for _ in &servers {
-        match timeout(each, options(to, each, signs, &turn).connect(&servers)).await {
-            Ok(Ok(client)) => return Ok(client),
-            Ok(Err(error)) => {
-                refused.replace(error);
-            }
-            Err(_) => {}
-        }
-    }
-    let server = to.to_string();
-    let Some(error) = refused else {
-        let reason = "it does not answer".to_owned();
-        return Err(FleetError::Unreachable { server, reason });
-    };
-    Err(match error.kind() {
-        ConnectErrorKind::AuthorizationViolation | ConnectErrorKind::Authentication => {
-            FleetError::NotAllowed {
-                server,
-                what: "connect".to_owned(),
-            }
-        }
-        _ => FleetError::Unreachable {
-            server,
-            reason: error.to_string(),
-        },
-    })
-}
-
-/// How a connection is made, and made again: each time to the server whose turn it is.
-fn options(
-    to: &Invitation,
-    patience: Duration,
-    signs: &Arc<Signs>,
-    turn: &Arc<AtomicUsize>,
-) -> ConnectOptions {
-    let (listener, turn) = (signs.clone(), turn.clone());
-    ConnectOptions::with_nkey(to.seed().reveal().to_owned())
-        .name("flagpost")
-        .require_tls(to.transport() == Transport::Tls)
-        .connection_timeout(patience.min(Duration::from_secs(2)))
-        // The way to a server may be one that the servers do not know of, such as a tunnel.
-        .ignore_discovered_servers()
-        .reconnect_to_server_callback(move |servers, _| {
-            let turn = turn.fetch_add(1, Ordering::Relaxed);
-            let next = servers.get(turn % servers.len().max(1));
-            let next = next.map(|it| it.addr.clone());
-            async move { next.map(|addr| ReconnectToServer { addr, delay: None }) }
-        })
-        // The first try is at once, at the beginning too.
-        .reconnect_delay_callback(|tries| {
-            let steps = u64::try_from(tries).unwrap_or(u64::MAX).saturating_sub(1);
-            Duration::from_millis(50 * steps.min(20))
-        })
-        .event_callback(move |event| {
-            listener.hear(&event);
-            async {}
-        })
-}
-
 impl Signs {
-    fn hear(&self, event: &Event) {
+    pub(crate) fn hear(&self, event: &Event) {
         match event {
             Event::Disconnected | Event::Closed => {
                 self.losses.send_modify(|losses| *losses += 1);

@@ -110,16 +110,38 @@ impl KeptServer {
         tell: &mut dyn FnMut(KeeperEvent),
     ) -> Result<(), ServerError> {
         let _only_keeper = self.only_keeper(now)?;
-        self.refresh(now)?;
+        let tell = &mut |event| {
+            self.note(&event);
+            tell(event);
+        };
+        // At first what cannot be read is refused; a server that was there is tried again.
+        let kept = self.refresh(now);
+        let kept = kept.and_then(|()| self.keep_on(program, stop, now, tell));
+        match &kept {
+            Ok(()) => self.forget_fault(),
+            Err(error) => self.note_fault(&error.to_string()),
+        }
+        kept
+    }
+
+    fn keep_on(
+        &self,
+        program: &Path,
+        stop: &AtomicBool,
+        now: Timestamp,
+        tell: &mut dyn FnMut(KeeperEvent),
+    ) -> Result<(), ServerError> {
         let mut pause = FIRST_PAUSE;
         while !stop.load(Ordering::Relaxed) {
-            self.end_older(tell)?;
+            for pid in self.end_older()? {
+                tell(KeeperEvent::OlderEnded { pid });
+            }
             let began = Instant::now();
             let log_began = self.rotate_log()?;
-            // What is written from here on may be news to it.
-            let seen = self.config_stat()?;
-            let event = match self.start(program) {
-                Ok(mut server) => {
+            // What is written after this may be news to it.
+            let seen = self.refresh(now).and_then(|()| self.config_stat());
+            let event = match seen.and_then(|seen| Ok((seen, self.start(program)?))) {
+                Ok((seen, mut server)) => {
                     let pid = server.0.id();
                     tell(KeeperEvent::Started { pid });
                     match self.watch(&mut server, seen, stop)? {
@@ -149,6 +171,12 @@ impl KeptServer {
             pause = LONGEST_PAUSE.min(2 * pause);
         }
         Ok(())
+    }
+
+    /// Ends the server that a killed keeper left, where there is one: its process.
+    pub fn end_left(&self, now: Timestamp) -> Result<Option<u32>, ServerError> {
+        let _only_keeper = self.only_keeper(now)?;
+        Ok(self.end_older()?.pop())
     }
 
     /// Becomes the one that keeps it.
@@ -213,9 +241,10 @@ impl KeptServer {
     }
 
     /// Ends the servers that run with our configuration and are nobody's: this process is their keeper,
-    /// and has none.
-    fn end_older(&self, tell: &mut dyn FnMut(KeeperEvent)) -> Result<(), ServerError> {
-        for pid in self.older() {
+    /// and has none. Answers with their processes.
+    fn end_older(&self) -> Result<Vec<u32>, ServerError> {
+        let older = self.older();
+        for &pid in &older {
             signal(pid, Signal::TERM);
             let is_gone = || !is_alive(pid);
             // By now its number could be somebody else's.
@@ -227,9 +256,8 @@ impl KeptServer {
                     return Err(ServerError::NotEnded { pid });
                 }
             }
-            tell(KeeperEvent::OlderEnded { pid });
         }
-        Ok(())
+        Ok(older)
     }
 
     fn older(&self) -> Vec<u32> {

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use flagpost_model::{MachineId, RepoId};
+use flagpost_model::{MachineId, RepoId, WorkerId};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -27,9 +27,15 @@ pub struct LiveMachine {
     /// The last history number that it has applied, of each repository.
     #[serde(default)]
     pub applied: BTreeMap<RepoId, u64>,
+    /// When workers that are live there were seen last, of each repository.
+    #[serde(default)]
+    pub workers: BTreeMap<RepoId, BTreeMap<WorkerId, Timestamp>>,
     /// Since when it is there.
     pub since: Timestamp,
 }
+
+/// The machines that are there.
+pub type LiveMachines = Vec<(MachineId, LiveMachine)>;
 
 /// The signs.
 #[derive(Debug, Clone)]
@@ -55,8 +61,8 @@ impl Live {
     }
 
     /// The machines that are there.
-    pub fn machines(&self) -> Result<Vec<(MachineId, LiveMachine)>, FleetError> {
-        let mut machines = Vec::new();
+    pub fn machines(&self) -> Result<LiveMachines, FleetError> {
+        let mut machines = LiveMachines::new();
         for key in self.bucket.keys("")? {
             let Ok(machine) = key.parse::<MachineId>() else {
                 continue;

@@ -19,6 +19,7 @@ use flagpost_core::{
     order::{self, ChangeOrigin, Message, Order, OrderRefusal, SharedChange},
 };
 use flagpost_model::{ListId, MachineId, RepoId};
+use jiff::{SignedDuration, Timestamp};
 use tokio::runtime::Runtime;
 
 use crate::{
@@ -41,11 +42,16 @@ const SETTLE: Duration = Duration::from_secs(4);
 const BEGINS_WITHIN: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(50);
 
+/// How long it is believed by how much clocks differ.
+const CLOCK: Duration = Duration::from_secs(1);
+
 /// The order in which the shared repositories of a home are changed.
 pub struct FleetOrder {
     /// The same home in no order.
     home: Home,
     link: OnceLock<Link>,
+    /// How far this machine's clock is ahead of the fleet's, and when that was looked up.
+    ahead: Mutex<Option<(Instant, SignedDuration)>>,
     /// Hears of what is kept in quarantine.
     tell: fn(&str),
 }
@@ -80,12 +86,23 @@ pub fn ordered(home: Home, tell: fn(&str)) -> Home {
     let order = FleetOrder {
         home: home.clone(),
         link: OnceLock::new(),
+        ahead: Mutex::default(),
         tell,
     };
     home.ordered(Arc::new(order))
 }
 
 impl Order for FleetOrder {
+    fn time(&self, own: Timestamp) -> Timestamp {
+        let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = ahead.filter(|(at, _)| at.elapsed() < CLOCK);
+        let (_, ahead) = *ahead.insert(known.unwrap_or_else(|| {
+            let time = order::time(&self.home, own);
+            (Instant::now(), own.duration_since(time))
+        }));
+        own.saturating_sub(ahead).unwrap_or(own)
+    }
+
     fn publish(&self, change: &SharedChange) -> Result<(), OrderRefusal> {
         outside(|| self.make_next(change))
     }
@@ -138,8 +155,8 @@ impl FleetOrder {
             None => {
                 let known = order::epoch(&self.home, repo);
                 let known = known.map_err(|error| frozen(repo, error.to_string()))?;
-                let end = stream.end_with((known, before));
-                let last = end.map_err(|error| said(repo, &error))?.last;
+                let last = stream.last_with((known, before));
+                let last = last.map_err(|error| said(repo, &error))?;
                 let comes_before =
                     |it: &Stored| it.headers.epoch == known && it.headers.numbers.last() == before;
                 let last = last.filter(comes_before);
@@ -435,6 +452,7 @@ fn said(repo: &RepoId, error: &FleetError) -> OrderRefusal {
 pub(crate) fn refusal(repo: &RepoId, error: &FleetError) -> OrderRefusal {
     match error {
         FleetError::Unreachable { .. }
+        | FleetError::OtherCertificate { .. }
         | FleetError::TooOld { .. }
         | FleetError::NoStore { .. }
         | FleetError::Refused { .. } => unreachable(repo, error.to_string()),

@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     address::PublicKey,
+    certificate::Certificate,
     server_config::{Cluster, MachineAccess, ServerConfig},
     server_error::ServerError,
 };
@@ -43,6 +44,9 @@ pub struct ServerAccess {
     version: AccessVersion,
     /// Where it listens.
     pub listen: SocketAddr,
+    /// The certificate that it shows; none where everything goes in the clear.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<Certificate>,
     /// The administrator's key.
     pub admin: PublicKey,
     /// Who else is let in.
@@ -212,6 +216,11 @@ impl KeptServer {
         self.dir.join("nats.conf")
     }
 
+    /// The certificate that it shows, with the key to it.
+    fn certificate(&self) -> PathBuf {
+        self.dir.join("server.pem")
+    }
+
     /// Held by whoever keeps it.
     pub(crate) fn keeper_lock(&self) -> PathBuf {
         self.dir.join("keeper.lock")
@@ -259,11 +268,12 @@ impl KeptServer {
         }
     }
 
-    /// Writes both files, each where it is another. The configuration follows, so that it never allows what
+    /// Writes the files, each where it is another. The configuration follows, so that it never allows what
     /// was not written down.
     fn write(&self, access: &ServerAccess) -> Result<(), ServerError> {
         let config = ServerConfig {
             listen: access.listen,
+            certificate: access.certificate.as_ref().map(|_| self.certificate()),
             store: self.store(),
             store_bytes: STORE_BYTES,
             admin: access.admin.clone(),
@@ -278,7 +288,10 @@ impl KeptServer {
                 reason: error.to_string(),
             })?;
         fsx::make_dirs(&RealFs, &self.store())?;
-        for (path, text) in [(path, text + "\n"), (self.config(), config)] {
+        let certificate = access.certificate.as_ref();
+        let certificate = certificate.map(|it| (self.certificate(), it.pem().to_owned()));
+        let files = [(path, text + "\n")].into_iter().chain(certificate);
+        for (path, text) in files.chain([(self.config(), config)]) {
             if fsx::read(&RealFs, &path)?.as_deref() != Some(text.as_bytes()) {
                 fsx::replace(&RealFs, &path, text.as_bytes())?;
             }
@@ -293,9 +306,19 @@ impl ServerAccess {
         Self {
             version: AccessVersion,
             listen,
+            certificate: None,
             admin,
             machines: Vec::new(),
             cluster,
+        }
+    }
+
+    /// The same, and what goes to it is encrypted where there is a certificate.
+    #[must_use]
+    pub fn with(self, certificate: Option<Certificate>) -> Self {
+        Self {
+            certificate,
+            ..self
         }
     }
 

@@ -10,6 +10,7 @@
 //! So no machine may make a consumer either.
 
 use std::{
+    collections::BTreeSet,
     fmt,
     net::SocketAddr,
     path::{Path, PathBuf},
@@ -60,8 +61,10 @@ impl MachineAccess {
 /// A server of one fleet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerConfig {
-    /// Where it listens. Any address but loopback wants TLS or a private network.
+    /// Where it listens.
     pub listen: SocketAddr,
+    /// The file with its certificate and the key to that; none where everything goes in the clear.
+    pub certificate: Option<PathBuf>,
     /// Where it stores.
     pub store: PathBuf,
     /// The most bytes that it may store.
@@ -112,10 +115,12 @@ impl ServerConfig {
     pub fn text(&self) -> Result<String, Unwritable> {
         let store = quoted(&self.store)?;
         let accounts: String = self.machines.iter().map(account).collect();
-        let cluster = self.cluster.as_ref().map(Cluster::text);
+        let tls = self.certificate.as_deref().map(tls).transpose()?;
+        let tls = tls.as_deref().unwrap_or_default();
+        let cluster = self.cluster.as_ref().map(|it| it.text(tls));
         Ok(format!(
             "listen: \"{}\"\nmax_payload: 8MB\n\
-             {}\
+             {tls}{}\
              jetstream {{ store_dir: {store}, sync_interval: always, max_file_store: {} }}\n\
              accounts {{\n  \
              SYS {{ exports: [ {{ service: \"{STORAGE}\", response_type: stream }} ] }}\n  \
@@ -131,8 +136,25 @@ impl ServerConfig {
     }
 }
 
+/// Encryption by this certificate, which is its own authority: servers know each other by it.
+fn tls(certificate: &Path) -> Result<String, Unwritable> {
+    let file = quoted(certificate)?;
+    Ok(format!(
+        "tls {{ cert_file: {file}, key_file: {file}, ca_file: {file}, min_version: \"1.3\" }}\n"
+    ))
+}
+
 /// From a server's port for machines to its port for the other servers.
 const BESIDE: u16 = 2000;
+
+/// Where a server of this name listens for machines; the name itself where it says nothing of that.
+pub(crate) fn listens_for_machines(name: &str) -> String {
+    let own = name.parse().ok().and_then(|it: SocketAddr| {
+        let port = it.port().checked_sub(BESIDE)?;
+        Some(SocketAddr::new(it.ip(), port).to_string())
+    });
+    own.unwrap_or_else(|| name.to_owned())
+}
 
 impl Cluster {
     /// Of three servers that listen there for machines; of the first. None where they are not three, or a
@@ -140,11 +162,12 @@ impl Cluster {
     pub fn of(listen: [SocketAddr; 3], secret: &Seed) -> Option<Self> {
         let beside = |it: SocketAddr| {
             let port = it.port().checked_add(BESIDE)?;
-            (!it.ip().is_unspecified()).then(|| SocketAddr::new(it.ip(), port))
+            (!it.ip().is_unspecified() && it.port() > 0).then(|| SocketAddr::new(it.ip(), port))
         };
         let [first, second, third] = listen.map(beside);
         let servers = [first?, second?, third?];
-        let are_three = servers[0] != servers[1] && !servers[..2].contains(&servers[2]);
+        let all = [listen, servers].concat();
+        let are_three = BTreeSet::from_iter(&all).len() == all.len();
         are_three.then(|| Self {
             listen: servers[0],
             servers,
@@ -172,12 +195,12 @@ impl Cluster {
     }
 
     /// A server is called after where it listens, so that no two have one name.
-    fn text(&self) -> String {
+    fn text(&self, tls: &str) -> String {
         let route = |to: &SocketAddr| format!("\"nats://flagpost:{}@{to}\"", self.secret);
         let routes: Vec<String> = self.servers.iter().map(route).collect();
         format!(
             "server_name: \"{}\"\n\
-             cluster {{ name: flagpost, listen: \"{}\", no_advertise: true,\n  \
+             cluster {{ name: flagpost, listen: \"{}\", no_advertise: true\n  {tls}  \
              authorization {{ user: flagpost, password: \"{}\" }},\n  \
              routes: [ {} ] }}\n",
             self.listen,
@@ -270,6 +293,7 @@ mod tests {
     fn config(store: &str) -> ServerConfig {
         ServerConfig {
             listen: "127.0.0.1:4222".parse().unwrap(),
+            certificate: None,
             store: store.into(),
             store_bytes: 1 << 30,
             admin: key(),
@@ -315,6 +339,9 @@ mod tests {
             ["10.0.0.5:4222", "10.0.0.5:4222", "10.0.0.6:4222"],
             ["0.0.0.0:4222", "10.0.0.6:4222", "10.0.0.7:4222"],
             ["10.0.0.5:64000", "10.0.0.6:4222", "10.0.0.7:4222"],
+            // Where one listens for machines another one would for servers.
+            ["10.0.0.5:4222", "10.0.0.5:6222", "10.0.0.7:4222"],
+            ["10.0.0.5:0", "10.0.0.6:4222", "10.0.0.7:4222"],
         ] {
             assert_eq!(of(bad), None, "{bad:?}");
         }

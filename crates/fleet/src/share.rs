@@ -11,7 +11,7 @@ use flagpost_core::{
     git::Git,
     order::{self, Message},
 };
-use flagpost_model::{MachineId, RepoId, WorkerId};
+use flagpost_model::{ListId, MachineId, RepoId, WorkerId};
 use jiff::Timestamp;
 
 use crate::{
@@ -210,11 +210,15 @@ pub fn join(
     let link = Link::within(&member, PATIENT)?;
     let fleet = link.hub.fleet()?;
     let record = fleet.record()?;
+    // A clone that cannot be taken over makes no member.
+    let mine = shared_as(home, &fleet, dir)?;
     fleet.put_machine(&member.machine, machine)?;
     member.write(home)?;
-    let taken = take_over(home, &link, &fleet, dir)?;
-    let (repository, put_aside) = match taken {
-        Some((repository, last, put_aside)) => (Some((repository, last)), put_aside),
+    let (repository, put_aside) = match mine {
+        Some((repo, name)) => {
+            let (repository, last, put_aside) = take_over(home, &link, dir, (&repo, &name))?;
+            (Some((repository, last)), put_aside)
+        }
         None => (None, None),
     };
     Ok(Joined {
@@ -277,13 +281,12 @@ fn gone(fleet: &Fleet, machine: &MachineId, now: Timestamp) -> Result<(), FleetE
     fleet.put_machine(machine, &MachineRecord { left, ..record })
 }
 
-/// The clone around `dir` becomes one of the fleet's repositories.
-fn take_over(
+/// As which of the fleet's repositories the clone around `dir` is shared; none outside of a clone.
+fn shared_as(
     home: &Home,
-    link: &Link,
     fleet: &Fleet,
     dir: &Path,
-) -> Result<Option<(Repository, u64, Option<String>)>, ShareError> {
+) -> Result<Option<(RepoId, ListId)>, ShareError> {
     if !Repository::is_git(home, dir)? {
         return Ok(None);
     }
@@ -305,7 +308,17 @@ fn take_over(
             order::must_be_free(home, repo, &list)?;
         }
     }
-    let repository = Repository::adopt(home, dir, repo, &name)?;
+    Ok(Some((repo.clone(), name)))
+}
+
+/// The clone around `dir` becomes one of the fleet's repositories.
+fn take_over(
+    home: &Home,
+    link: &Link,
+    dir: &Path,
+    (repo, name): (&RepoId, &ListId),
+) -> Result<(Repository, u64, Option<String>), ShareError> {
+    let repository = Repository::adopt(home, dir, repo, name)?;
     let mut aside = Vec::new();
     if !order::is_shared(home, repo)? {
         let stream = link.stream(repo)?;
@@ -318,7 +331,7 @@ fn take_over(
     aside.append(&mut link.catch_up(home, repo)?);
     let last = order::last(home, repo)?;
     let put_aside = put_aside(repo, &aside);
-    Ok(Some((repository, last, put_aside)))
+    Ok((repository, last, put_aside))
 }
 
 /// The first commit of the repository around `dir`; none where it has none yet.

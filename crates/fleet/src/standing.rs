@@ -17,10 +17,10 @@ use flagpost_model::{
 use crate::{
     error::FleetError,
     fleet_record::{MachineRecord, RepoRecord},
-    live::LiveMachine,
+    live::LiveMachines,
     membership::Membership,
     order::Link,
-    stream::RepoStream,
+    stream::{Replicas, RepoStream},
 };
 
 /// What is written down is not older than this.
@@ -30,7 +30,8 @@ const FRESH: Duration = Duration::from_secs(10);
 pub fn standing(home: &Home, member: &Membership) -> Result<FleetStanding, FleetError> {
     let link = Link::of(member)?;
     let before = before(home, member);
-    let mut standing = look(home, member, &link)?.after(Some(&before));
+    let (standing, _) = look(home, member, &link)?;
+    let mut standing = standing.after(Some(&before));
     note_own(&mut standing, home, &frozen_before(&before));
     Ok(standing)
 }
@@ -66,6 +67,10 @@ impl<'h> Noted<'h> {
         }
     }
 
+    pub(crate) fn member(&self) -> &Membership {
+        &self.member
+    }
+
     /// Nobody answers.
     pub(crate) fn alone(&mut self, fault: &FleetError, frozen: &BTreeMap<RepoId, String>) {
         self.looked = None;
@@ -73,18 +78,22 @@ impl<'h> Noted<'h> {
         self.write(frozen);
     }
 
-    /// Looks at the server now and then, and at what is here each time.
+    /// Looks at the server now and then, and at what is here each time. Answers with the signs of life
+    /// that it saw there.
     pub(crate) fn connected(
         &mut self,
         link: &Link,
         frozen: &BTreeMap<RepoId, String>,
-    ) -> Result<(), FleetError> {
+    ) -> Result<LiveMachines, FleetError> {
+        let mut signs = LiveMachines::new();
         if self.looked.is_none_or(|at| at.elapsed() >= FRESH) {
-            self.last = look(self.home, &self.member, link)?.after(Some(&self.last));
+            let (standing, seen) = look(self.home, &self.member, link)?;
+            self.last = standing.after(Some(&self.last));
             self.looked = Some(Instant::now());
+            signs = seen;
         }
         self.write(frozen);
-        Ok(())
+        Ok(signs)
     }
 
     fn write(&mut self, frozen: &BTreeMap<RepoId, String>) {
@@ -93,7 +102,7 @@ impl<'h> Noted<'h> {
             at.elapsed() >= FRESH || !written.says_the_same(&self.last)
         });
         if is_due {
-            self.last.at = self.home.now();
+            self.last.at = self.home.time_by(|own| self.last.time(own));
             // What cannot be written is not known to others; the disk's faults are told where they harm.
             let noted = order::note(self.home, &self.last);
             self.written = noted.is_ok().then(|| (Instant::now(), self.last.clone()));
@@ -116,6 +125,7 @@ fn before(home: &Home, member: &Membership) -> FleetStanding {
             syncs: None,
             replicas: None,
             offset_ms: None,
+            copies: Vec::new(),
         },
         machine: member.machine.clone(),
         founder: member.admin.is_some(),
@@ -145,7 +155,8 @@ fn with_own(mut standing: FleetStanding, home: &Home) -> FleetStanding {
 }
 
 fn without_answer(before: &FleetStanding, home: &Home, fault: &FleetError) -> FleetStanding {
-    let mut standing = before.alone(home.now(), fault.to_string());
+    let explained = fault.clone().explained(home);
+    let mut standing = before.alone(home.now(), explained.to_string());
     if let FleetError::TooOld { version, .. } = fault {
         standing.server.version = Some(version.clone());
     }
@@ -173,8 +184,12 @@ fn frozen_before(before: &FleetStanding) -> BTreeMap<RepoId, String> {
         .collect()
 }
 
-/// One look.
-fn look(home: &Home, member: &Membership, link: &Link) -> Result<FleetStanding, FleetError> {
+/// One look, and the signs of life that it saw.
+fn look(
+    home: &Home,
+    member: &Membership,
+    link: &Link,
+) -> Result<(FleetStanding, LiveMachines), FleetError> {
     let hub = &link.hub;
     let fleet = hub.fleet()?;
     let replicas = fleet.record()?.replicas;
@@ -195,8 +210,13 @@ fn look(home: &Home, member: &Membership, link: &Link) -> Result<FleetStanding, 
             kept: 0,
         });
     }
+    let copies = match replicas {
+        Replicas::One => Vec::new(),
+        Replicas::Three => hub.copies(repositories.iter().map(|it| &it.id))?,
+    };
     let (syncs, time) = hub.storage()?;
-    let ahead = time.map(|time| home.now().duration_since(time).as_millis());
+    let own = home.time_by(|own| own);
+    let ahead = time.map(|time| own.duration_since(time).as_millis());
     let signs = fleet.live().machines()?;
     let machines = fleet.all::<MachineRecord>()?.into_iter();
     let machines = machines.filter(|(_, it)| it.left.is_none());
@@ -210,6 +230,7 @@ fn look(home: &Home, member: &Membership, link: &Link) -> Result<FleetStanding, 
             syncs: Some(syncs),
             replicas: Some(replicas.count()),
             offset_ms: ahead.and_then(|it| it.try_into().ok()),
+            copies,
         },
         machine: member.machine.clone(),
         founder: member.admin.is_some(),
@@ -219,7 +240,7 @@ fn look(home: &Home, member: &Membership, link: &Link) -> Result<FleetStanding, 
     };
     let mut standing = with_own(standing, home);
     standing.count_lags();
-    Ok(standing)
+    Ok((standing, signs))
 }
 
 /// The number of the last line of a repository; none where its order has not begun.
@@ -228,10 +249,7 @@ fn end(link: &Link, repo: &RepoId) -> Result<Option<u64>, FleetError> {
     Ok(last.map(|last| last.headers.numbers.last()))
 }
 
-fn machine(
-    (id, record): (MachineId, MachineRecord),
-    signs: &[(MachineId, LiveMachine)],
-) -> FleetMachine {
+fn machine((id, record): (MachineId, MachineRecord), signs: &LiveMachines) -> FleetMachine {
     let sign = signs.iter().find(|(of, _)| *of == id).map(|(_, it)| it);
     FleetMachine {
         machine: id,

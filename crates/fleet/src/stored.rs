@@ -165,17 +165,31 @@ where
 }
 
 impl Stored {
+    /// Whether it has line `n` of the `epoch`-th order, or comes after it.
+    pub(crate) fn is_or_follows(&self, (epoch, n): (u64, u64)) -> bool {
+        (self.headers.epoch, self.headers.numbers.last()) >= (epoch, n)
+    }
+
     /// What came from the server, if it is this message of this repository.
-    pub(crate) fn read(repo: &RepoId, seq: u64, message: &Message) -> Result<Self, FleetError> {
+    pub(crate) fn read_at(repo: &RepoId, seq: u64, message: &Message) -> Result<Self, FleetError> {
+        let read = Self::read(repo, message)?;
+        match read.seq == seq {
+            true => Ok(read),
+            false => Err(FleetError::malformed(
+                format!("message {seq} of {repo}"),
+                format!("message {} came in its place", read.seq),
+            )),
+        }
+    }
+
+    /// The same, whichever of its messages it is.
+    pub(crate) fn read(repo: &RepoId, message: &Message) -> Result<Self, FleetError> {
+        let what = format!("a message of {repo}");
+        let no_headers = || FleetError::malformed(what.as_str(), "it has no headers".to_owned());
+        let headers = message.headers.as_ref().ok_or_else(no_headers)?;
+        let seq: u64 = header(&what, headers, "Nats-Sequence")?;
         let what = format!("message {seq} of {repo}");
         let malformed = |reason: String| FleetError::malformed(what.as_str(), reason);
-        let Some(headers) = &message.headers else {
-            return Err(malformed("it has no headers".to_owned()));
-        };
-        let found: u64 = header(&what, headers, "Nats-Sequence")?;
-        if found != seq {
-            return Err(malformed(format!("message {found} came in its place")));
-        }
         let subject: String = header(&what, headers, "Nats-Subject")?;
         let Some((machine, lane)) = speaker(repo, &subject) else {
             return Err(malformed(format!("{subject:?} is no subject of a change")));

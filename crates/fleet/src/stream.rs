@@ -3,15 +3,20 @@
 //! Owns the stream's name and configuration. Machines never change the latter; they look whether it
 //! promises what it must, and keep away where it does not.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
-use async_nats::StatusCode;
+use async_nats::{Message, StatusCode};
 use flagpost_model::RepoId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use crate::{
+    copies::StreamCluster,
+    crowd::Crowd,
     error::FleetError,
     follower::Follower,
     hub::Hub,
@@ -82,6 +87,7 @@ pub struct RepoStream {
     pub(crate) hub: Hub,
     pub(crate) repo: RepoId,
     pub(crate) name: String,
+    pub(crate) crowd: Arc<Crowd>,
 }
 
 /// Where a stream ends now.
@@ -100,6 +106,9 @@ pub(crate) struct StreamInfo {
     /// Tells streams of one name apart.
     pub(crate) created: String,
     pub(crate) state: StreamState,
+    /// The servers that have it, where there are several.
+    #[serde(default)]
+    pub(crate) cluster: Option<StreamCluster>,
 }
 
 impl StreamInfo {
@@ -204,7 +213,8 @@ impl RepoStream {
         Ok(Self {
             hub: hub.clone(),
             repo: repo.clone(),
-            name: format!("FP_{repo}"),
+            name: stream_name(repo),
+            crowd: Arc::default(),
         })
     }
 
@@ -218,6 +228,18 @@ impl RepoStream {
         Ok(self.hub.block_on(self.end_now())?.last)
     }
 
+    /// The last message where that is not before line `n` of the `epoch`-th order. The first server that is
+    /// asked knows it mostly.
+    pub fn last_with(&self, (epoch, n): (u64, u64)) -> Result<Option<Stored>, FleetError> {
+        let asked = json!({ "last_by_subj": ">" });
+        let answer = self.hub.block_on(self.ask_for(&asked))?;
+        let last = answer.map(|it| Stored::read(&self.repo, &it)).transpose()?;
+        match last.filter(|it| it.is_or_follows((epoch, n))) {
+            Some(last) => Ok(Some(last)),
+            None => Ok(self.end_with((epoch, n))?.last),
+        }
+    }
+
     /// The last message, and whether one can follow it, from a server that has line `n` of the `epoch`-th
     /// order, as one of them had: another may lag behind, or be cut off and not know it. Where none has it in
     /// time, what the last one says.
@@ -226,9 +248,11 @@ impl RepoStream {
             let deadline = Instant::now() + self.hub.deadlines().answer;
             loop {
                 let end = self.end_now().await?;
-                let of = |it: &Stored| (it.headers.epoch, it.headers.numbers.last());
-                let has_it = end.last.as_ref().map_or((0, 0), of) >= (epoch, n);
-                if has_it || !self.hub.has_others() || Instant::now() >= deadline {
+                let has_it = |it: &Stored| it.is_or_follows((epoch, n));
+                if end.last.as_ref().is_some_and(has_it)
+                    || !self.hub.has_others()
+                    || Instant::now() >= deadline
+                {
                     return Ok(end);
                 }
                 self.hub.go_elsewhere().await;
@@ -289,15 +313,24 @@ impl RepoStream {
     }
 
     pub(crate) async fn get_now(&self, seq: u64) -> Result<Option<Stored>, FleetError> {
-        let what = format!("read message {seq} of {}", self.name);
-        let body = json!({ "seq": seq }).to_string();
-        let subject = format!("$JS.API.DIRECT.GET.{}", self.name);
-        let answer = self.hub.inquire(&what, &subject, body.into()).await?;
-        if answer.status == Some(StatusCode::NOT_FOUND) {
-            return Ok(None);
-        }
-        Stored::read(&self.repo, seq, &answer).map(Some)
+        let answer = self.ask_for(&json!({ "seq": seq })).await?;
+        let read = |it: Message| Stored::read_at(&self.repo, seq, &it);
+        answer.map(read).transpose()
     }
+
+    /// One message, from the server that answers first; `None` where that one does not have it.
+    async fn ask_for(&self, which: &Value) -> Result<Option<Message>, FleetError> {
+        let what = format!("read message {which} of {}", self.name);
+        let subject = format!("$JS.API.DIRECT.GET.{}", self.name);
+        let body = which.to_string().into();
+        let answer = self.hub.inquire(&what, &subject, body).await?;
+        Ok(Some(answer).filter(|it| it.status != Some(StatusCode::NOT_FOUND)))
+    }
+}
+
+/// What the stream of a repository is called.
+pub(crate) fn stream_name(repo: &RepoId) -> String {
+    format!("FP_{repo}")
 }
 
 /// What a repository's stream must be. How many bytes it may have is the server's to say.

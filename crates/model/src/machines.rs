@@ -4,7 +4,7 @@
 //! since when things are as they are, when a machine counts as behind, when nothing is known any more. It is
 //! a hint: nothing is decided by it.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
 use jiff::{SignedDuration, Timestamp};
 use schemars::JsonSchema;
@@ -17,6 +17,9 @@ pub const KNOWN_FOR: SignedDuration = SignedDuration::from_secs(30);
 
 /// A machine that lacks a line for so long is behind: what was done just now is on its way.
 pub const BEHIND_AFTER: SignedDuration = SignedDuration::from_secs(30);
+
+/// Clocks that differ by less are as good as one: it is not measured more exactly.
+const CLOCKS_AGREE: SignedDuration = SignedDuration::from_secs(2);
 
 /// The oldest server that keeps its promises.
 pub const OLDEST_SERVER: (u64, u64) = (2, 12);
@@ -57,6 +60,30 @@ pub struct FleetServer {
     pub replicas: Option<u64>,
     /// How far this machine's clock is ahead of its, in milliseconds.
     pub offset_ms: Option<i64>,
+    /// What each of several has; empty where there is one, or that is not known.
+    #[serde(default)]
+    pub copies: Vec<ServerCopy>,
+}
+
+names!(
+    /// What one of several servers has of what the fleet keeps.
+    CopyState {
+        /// All.
+        Whole = "whole",
+        /// Not all: while it fills, no other server may stop.
+        Partial = "partial",
+        /// It is not there.
+        Away = "away",
+    }
+);
+
+/// One of several servers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ServerCopy {
+    /// Where it listens.
+    pub server: String,
+    /// What it has.
+    pub state: CopyState,
 }
 
 /// A repository that is shared.
@@ -117,7 +144,7 @@ pub enum FleetSight {
     /// Nothing any more: the daemon does not follow, and did so at this time last.
     Unknown(Option<Timestamp>),
     /// This.
-    Known(FleetStanding),
+    Known(Box<FleetStanding>),
 }
 
 view! {
@@ -132,11 +159,25 @@ view! {
     }
 }
 
+/// What is wrong with it, if anything is.
+impl fmt::Display for ServerCopy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let has = match self.state {
+            CopyState::Whole => "has all",
+            CopyState::Partial => "does not have all yet",
+            CopyState::Away => "is away",
+        };
+        write!(f, "the server at {} {has}", self.server)
+    }
+}
+
 impl FleetSight {
     /// What somebody saw, as it counts now.
     pub fn of(seen: Option<FleetStanding>, now: Timestamp) -> Self {
         match seen {
-            Some(seen) if now.duration_since(seen.at).abs() <= KNOWN_FOR => Self::Known(seen),
+            Some(seen) if now.duration_since(seen.at).abs() <= KNOWN_FOR => {
+                Self::Known(Box::new(seen))
+            }
             seen => Self::Unknown(seen.map(|it| it.at)),
         }
     }
@@ -176,6 +217,21 @@ impl FleetSight {
 }
 
 impl FleetStanding {
+    /// What time it is by the server's clock, as it was measured, where this machine's own says this.
+    pub fn time(&self, own: Timestamp) -> Timestamp {
+        let ahead = SignedDuration::from_millis(self.server.offset_ms.unwrap_or_default());
+        match ahead.abs() > CLOCKS_AGREE {
+            true => own.saturating_sub(ahead).unwrap_or(own),
+            false => own,
+        }
+    }
+
+    /// The same where that was measured lately: since then somebody may have set the clock.
+    pub fn time_if_known(&self, own: Timestamp) -> Option<Timestamp> {
+        let time = self.time(own);
+        (time.duration_since(self.at).abs() <= KNOWN_FOR).then_some(time)
+    }
+
     /// Whether the server can be reached.
     pub fn link(&self) -> FleetLink {
         match self.server.fault {
@@ -216,6 +272,7 @@ impl FleetStanding {
             syncs: None,
             replicas: None,
             offset_ms: None,
+            copies: Vec::new(),
         };
         for repository in &mut alone.repositories {
             repository.there = None;
@@ -270,6 +327,12 @@ impl FleetStanding {
     pub fn frozen(&self) -> impl Iterator<Item = (&FleetRepository, &str)> {
         let all = self.repositories.iter();
         all.filter_map(|it| Some((it, it.frozen.as_deref()?)))
+    }
+
+    /// The servers that are away or do not have all.
+    pub fn lacking(&self) -> impl Iterator<Item = &ServerCopy> {
+        let all = self.server.copies.iter();
+        all.filter(|it| it.state != CopyState::Whole)
     }
 
     /// The machines that have been behind for long.

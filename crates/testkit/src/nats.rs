@@ -49,6 +49,16 @@ pub struct ThreeServers {
 pub struct ServerWays(Vec<((usize, usize), Passage)>);
 
 impl ServerWays {
+    /// Keeps what passes from now on.
+    pub fn overhear(&self) {
+        self.0.iter().for_each(|(_, way)| way.overhear());
+    }
+
+    /// What passed on all of them.
+    pub fn heard(&self) -> Vec<u8> {
+        self.0.iter().flat_map(|(_, way)| way.heard()).collect()
+    }
+
     /// Cuts a server from the other two, or mends that.
     pub fn set_alone(&self, server: usize, state: PassageState) {
         let cut = self

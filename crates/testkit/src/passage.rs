@@ -1,7 +1,8 @@
 //! A way over loopback that can be cut: a network between two programs, without being root.
 //!
 //! Owns the connections through it. A cut is silent, as of a cable: nobody is told, and what was said
-//! meanwhile arrives when it is mended. Or it is said: connections end, and new ones do too.
+//! meanwhile arrives when it is mended. Or it is said: connections end, and new ones do too. It can be
+//! overheard.
 
 use std::{
     io::{Read, Write},
@@ -43,6 +44,8 @@ struct PassageInside {
     state: PassageState,
     /// Both ends of each connection.
     ends: Vec<TcpStream>,
+    /// What passed, in both directions; none where nobody listens.
+    heard: Option<Vec<u8>>,
 }
 
 impl Passage {
@@ -74,6 +77,16 @@ impl Passage {
     /// Where one enters it.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Keeps what passes from now on.
+    pub fn overhear(&self) {
+        self.shared.way().heard = Some(Vec::new());
+    }
+
+    /// What passed since it is overheard, as it came.
+    pub fn heard(&self) -> Vec<u8> {
+        self.shared.way().heard.clone().unwrap_or_default()
     }
 
     /// Cuts or mends it.
@@ -120,6 +133,10 @@ impl PassageEnds {
     fn connect(self: Arc<Self>, from: TcpStream) -> Option<()> {
         self.passes().then_some(())?;
         let to = TcpStream::connect(self.to).ok()?;
+        // Else a small packet waits 40 ms for the one before it to be acknowledged.
+        for end in [&from, &to] {
+            end.set_nodelay(true).ok()?;
+        }
         let ends = [from.try_clone().ok()?, to.try_clone().ok()?];
         self.when_it_passes(|way| {
             way.ends.retain(|end| end.peer_addr().is_ok());
@@ -135,7 +152,11 @@ impl PassageEnds {
     fn carry(&self, mut from: TcpStream, mut to: TcpStream) {
         let mut bytes = [0; 16 << 10];
         while let Ok(len @ 1..) = from.read(&mut bytes) {
-            if !self.passes() || to.write_all(&bytes[..len]).is_err() {
+            let listen = |way: &mut PassageInside| {
+                let heard = way.heard.iter_mut();
+                heard.for_each(|it| it.extend_from_slice(&bytes[..len]));
+            };
+            if self.when_it_passes(listen).is_none() || to.write_all(&bytes[..len]).is_err() {
                 break;
             }
         }

@@ -508,7 +508,7 @@ fn a_clock_that_jumps_back() {
     claimed 1 Write (token 7, lease ends in 15m)
     $ FLAGPOST_CLOCK=yesterday list
     exit 6
-    2> flagpost: FLAGPOST_CLOCK: "yesterday" is no time of the years 1970 to 9998, as in 2026-12-01T09:00:00Z
+    2> flagpost: FLAGPOST_CLOCK: "yesterday" is no time of the years 1970 to 9998, as in 2026-12-01T09:00:00Z, and no shift, as in -40s
     "#);
     let numbers: Vec<u64> = history(&world)
         .iter()

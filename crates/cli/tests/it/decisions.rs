@@ -240,7 +240,7 @@ fn a_clock_that_is_no_time_of_ours_is_refused_in_our_words() {
         assert_eq!(ran.code, 6, "{time}: {ran}");
         let told = format!(
             "flagpost: FLAGPOST_CLOCK: {time:?} is no time of the years 1970 to 9998, as in \
-             2026-12-01T09:00:00Z\n"
+             2026-12-01T09:00:00Z, and no shift, as in -40s\n"
         );
         assert_eq!(ran.stderr, told, "{ran}");
     }

@@ -162,6 +162,12 @@ fn servers_and_clocks_that_are_not_as_they_should_be() {
         ("version", json!("2.11.9"), 1, "fleet-server-old"),
         ("syncs", json!(false), 1, "fleet-unsynced"),
         ("replicas", json!(1), 0, "fleet-one-server"),
+        (
+            "copies",
+            json!([{ "server": "10.0.0.6:4222", "state": "partial" }]),
+            0,
+            "fleet-server-lacking",
+        ),
         ("offset_ms", json!(5_001), 0, "fleet-clock-off"),
         ("offset_ms", json!(-30_001), 1, "fleet-clock-wrong"),
     ] {
@@ -170,6 +176,26 @@ fn servers_and_clocks_that_are_not_as_they_should_be() {
         note(&world, &standing);
         finds(&world, exit, code);
     }
+}
+
+#[test]
+fn what_holds_up_the_reports_that_are_kept() {
+    let world = shared();
+    note(&world, &well(&world));
+    let dir = repository(&world).join("outgoing");
+    std::fs::create_dir(&dir).unwrap();
+    mode(&dir, 0o700);
+    let codes = ["reports-held", "reports-unheard"];
+    let first = dir.join("000001.json");
+    put(&first, "{\"form\":9}");
+    assert_eq!(found(&world).1, codes);
+    std::fs::remove_file(&first).unwrap();
+    std::os::unix::fs::symlink("/etc/hostname", &first).unwrap();
+    assert_eq!(found(&world).1, codes);
+    std::fs::remove_file(&first).unwrap();
+    std::fs::create_dir(&first).unwrap();
+    mode(&first, 0o700);
+    assert_eq!(found(&world).1, codes);
 }
 
 #[test]

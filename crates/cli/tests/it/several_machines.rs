@@ -2,8 +2,11 @@
 //! machines are three homes with a clone each.
 
 mod a_lost_server;
+mod clocks;
 mod list_names;
 mod mail_by_hand;
+mod signs_of_life;
+mod the_servers_machine;
 mod three_servers;
 mod while_the_server_is_away;
 
@@ -87,7 +90,10 @@ pub fn clone(server: &Path, of: &World) -> Machine {
 
 /// A machine that founded a fleet and shares its repository: a list with a task, and worker W3.
 pub fn founded(server: &Path) -> Machine {
-    let machine = machine(server);
+    found(machine(server))
+}
+
+fn found(machine: Machine) -> Machine {
     let first = ["commit", "--quiet", "--allow-empty", "-m", "first"];
     git(&machine.repository(), &first);
     machine.ok(["add", "Write the parser"]);
@@ -99,7 +105,10 @@ pub fn founded(server: &Path) -> Machine {
 
 /// A machine that joined the fleet of that one; people may decide there or not.
 pub fn joined(server: &Path, founder: &World, gate: bool) -> Machine {
-    let machine = clone(server, founder);
+    join(clone(server, founder), founder, gate)
+}
+
+fn join(machine: Machine, founder: &World, gate: bool) -> Machine {
     let args: &[&str] = if gate { &["--gate"] } else { &[] };
     let line = founder.ok(["fleet", "invite"].iter().chain(args));
     let joined = machine.feed(["fleet", "join", "-"], line.as_bytes());
@@ -144,16 +153,36 @@ fn three_machines_share_one_list_and_one_gate() {
 
     assert_eq!(box_a.flagpost(["fleet", "status"]).code, 3);
     assert_eq!(box_a.flagpost(["fleet", "share"]).code, 3);
-    let open = box_a.flagpost(["fleet", "up", "--listen", "0.0.0.0:4222"]);
-    assert_eq!(open.code, 2, "{}", open.stderr);
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let refused = box_a.flagpost(["fleet", "up", "--listen", &address]);
     assert_eq!(refused.code, 2, "{}", refused.stderr);
     box_a.ok(["fleet", "up", "--listen", &listen]);
     box_a.ok(["fleet", "up"]);
+    let open = box_a.flagpost(["fleet", "up", "--private-network"]);
+    assert_eq!(open.code, 2, "its way stays encrypted: {}", open.stderr);
     box_a.ok(["fleet", "share"]);
     assert_eq!(box_a.flagpost(["fleet", "share"]).code, 4);
+
+    // A server that shows another certificate than the invitation names is believed nothing.
+    let misled = clone(&server, &box_a);
+    let line = box_a.ok(["fleet", "invite"]);
+    let (way, hash) = line.trim().rsplit_once('.').unwrap();
+    let other: String = hash.chars().rev().collect();
+    let refused = misled.flagpost(["fleet", "join", &format!("{way}.{other}")]);
+    assert_eq!(refused.code, 6, "{}", refused.stderr);
+    assert_eq!(misled.flagpost(["fleet", "status"]).code, 3);
+    misled.ok(["fleet", "join", line.trim()]);
+    misled.ok(["fleet", "leave"]);
+
+    // A clone of something else makes no member.
+    let stranger = machine(&server);
+    let first = ["commit", "--quiet", "--allow-empty", "-m", "another"];
+    git(&stranger.repository(), &first);
+    let another = box_a.ok(["fleet", "invite"]);
+    let refused = stranger.flagpost(["fleet", "join", another.trim()]);
+    assert_eq!(refused.code, 3, "{}", refused.stderr);
+    assert_eq!(stranger.flagpost(["fleet", "status"]).code, 3);
 
     let [gate, plain] = [true, false].map(|gate| joined(&server, &box_a, gate));
     assert_eq!(plain.flagpost(["fleet", "invite"]).code, 4);

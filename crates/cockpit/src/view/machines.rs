@@ -124,10 +124,12 @@ fn rows(app: &App, sight: &FleetSight) -> Vec<Row> {
         let what = format!("{} is frozen: {why}", repository.name);
         ("✗", Role::Failed, what, String::new())
     });
+    let lacking = standing.lacking();
+    let lacking = lacking.map(|it| ("▲", Role::NeedsYou, it.to_string(), String::new()));
     let behind: Vec<_> = standing.behind().map(|it| &it.machine).collect();
     let machines = standing.machines.iter();
     let machines = machines.map(|it| machine(app, standing, it, behind.contains(&&it.machine)));
-    alone.chain(frozen).chain(machines).collect()
+    alone.chain(frozen).chain(lacking).chain(machines).collect()
 }
 
 fn machine(app: &App, standing: &FleetStanding, it: &FleetMachine, is_behind: bool) -> Row {

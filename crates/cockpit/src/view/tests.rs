@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use flagpost_model::machines::FleetSight;
+use flagpost_model::machines::{CopyState, FleetSight, ServerCopy};
 use ratatui::style::{Color, Modifier};
 
 use crate::{
@@ -40,7 +40,7 @@ fn every_screen_in_every_size_with_either_set_of_signs() {
     }
 }
 
-/// All is well; one is behind; this one stands still; it is alone; nobody follows.
+/// All is well; one is behind; one of three servers is away; this one stands still; it is alone; nobody follows.
 #[test]
 fn the_fleet_of_machines_as_it_stands() {
     let well = machines();
@@ -48,6 +48,16 @@ fn the_fleet_of_machines_as_it_stands() {
     behind.machines[1].lag = Some(12);
     behind.machines[1].behind = true;
     behind.machines[1].behind_since = Some(now() - jiff::SignedDuration::from_mins(2));
+    let mut lacking = well.clone();
+    let copies = [CopyState::Whole, CopyState::Whole, CopyState::Away];
+    lacking.server.copies = copies
+        .into_iter()
+        .zip(5..)
+        .map(|(state, n)| {
+            let server = format!("10.0.0.{n}:4222");
+            ServerCopy { server, state }
+        })
+        .collect();
     let mut frozen = well.clone();
     frozen.repositories[0].frozen = Some("a newer Flagpost changes it".to_owned());
     let alone = well.alone(
@@ -56,10 +66,11 @@ fn the_fleet_of_machines_as_it_stands() {
     );
     let since = now() - jiff::SignedDuration::from_mins(7);
     for (name, sight) in [
-        ("well", FleetSight::Known(well)),
-        ("behind", FleetSight::Known(behind)),
-        ("frozen", FleetSight::Known(frozen)),
-        ("alone", FleetSight::Known(alone)),
+        ("well", FleetSight::Known(well.into())),
+        ("behind", FleetSight::Known(behind.into())),
+        ("lacking", FleetSight::Known(lacking.into())),
+        ("frozen", FleetSight::Known(frozen.into())),
+        ("alone", FleetSight::Known(alone.into())),
         ("unknown", FleetSight::Unknown(Some(since))),
     ] {
         let with = |size, glyphs| {

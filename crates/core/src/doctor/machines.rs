@@ -61,8 +61,9 @@ fn of_server(standing: &FleetStanding) -> Vec<Finding> {
         }
         (None, Some(fault)) => {
             let what = format!("alone since {:.0}: {fault}", standing.since);
-            let hint = "look whether the server's machine is up, its daemon runs ('flagpost up' there) and \
-                the way to it is open (ssh -L, VPN); until then what is here can be read";
+            let hint = "where that does not say what to do: look whether the server's machine is up, its daemon \
+                runs ('flagpost up' there) and the way to it is open (ssh -L, VPN); until then what is here \
+                can be read";
             found.push(Finding::new(Code::FleetAlone, what).by_hand(hint));
         }
         (None, None) => {}
@@ -72,6 +73,12 @@ fn of_server(standing: &FleetStanding) -> Vec<Finding> {
         let hint = "set 'sync_interval: always' in its configuration, as 'flagpost fleet up' does";
         found.push(Finding::new(Code::FleetUnsynced, what).by_hand(hint));
     }
+    let lacking = standing.lacking().map(|it| {
+        let hint = "until it has all, let the other two run: without one of them nothing is changed; where it \
+            is away, 'flagpost up' on its machine starts it";
+        Finding::new(Code::FleetServerLacking, it.to_string()).by_hand(hint)
+    });
+    found.extend(lacking);
     if server.replicas == Some(1) {
         let what = format!("one server, {}, keeps the order of changes", server.address);
         let hint =

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use flagpost_disk::fsx;
 use flagpost_model::machines::{FleetSight, FleetStanding};
+use jiff::Timestamp;
 
 use crate::{error::Result, home::Home};
 
@@ -41,6 +42,14 @@ pub fn sight(home: &Home) -> Option<FleetSight> {
 pub fn seen(home: &Home) -> Option<FleetStanding> {
     let bytes = fsx::read(home.fs(), &fleet_dir(home).join(STANDING)).ok()??;
     serde_json::from_slice(&bytes).ok()
+}
+
+/// What time it is by the clock of the fleet's server, where this machine's own says this and somebody has
+/// compared them lately.
+pub fn time(home: &Home, own: Timestamp) -> Timestamp {
+    let is_in_fleet = fsx::stat(home.fs(), &membership_file(home)).is_ok_and(|it| it.is_some());
+    let seen = is_in_fleet.then(|| seen(home)).flatten();
+    seen.and_then(|it| it.time_if_known(own)).unwrap_or(own)
 }
 
 /// Writes down how it stands.

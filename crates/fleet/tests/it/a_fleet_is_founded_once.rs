@@ -91,6 +91,7 @@ fn records_and_buckets_are_there_when_the_server_comes_back() {
     let records = world.hub(0).fleet().unwrap();
     let sign = LiveMachine {
         applied: [].into(),
+        workers: [].into(),
         since: Timestamp::now(),
     };
     records.live().put_machine(world.id(0), &sign).unwrap();
@@ -108,6 +109,7 @@ fn a_sign_of_life_goes_by_itself() {
     let records = world.admin().found(&fleet("web")).unwrap();
     let sign = LiveMachine {
         applied: [].into(),
+        workers: [].into(),
         since: Timestamp::now(),
     };
     records.live().put_machine(world.id(0), &sign).unwrap();

@@ -110,6 +110,7 @@ fn a_machine_changes_no_stream_and_no_record_but_its_own() {
     };
     let sign = LiveMachine {
         applied: [(repo.clone(), 7)].into(),
+        workers: [].into(),
         since: now,
     };
     records.put_machine(m1, &record).unwrap();

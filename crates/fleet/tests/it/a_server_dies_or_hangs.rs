@@ -161,13 +161,14 @@ fn a_change_whose_answer_was_lost_is_found_where_it_lies() {
         world.server.cont();
         assert_eq!(append.join().unwrap(), Ok(1));
     });
-    // As a new change its place is taken; as one of which nobody knew, it is the one that is there.
-    assert_eq!(stream.append(0, &change), Err(AppendError::Overtaken));
+    // It is the one that is there, however it is asked for.
+    assert_eq!(stream.append(0, &change), Ok(1));
     assert_eq!(stream.settle(0, &change), Ok(1));
     let other = Change {
         headers: headers(1),
         ..change
     };
+    assert_eq!(stream.append(0, &other), Err(AppendError::Overtaken));
     assert_eq!(stream.settle(0, &other), Err(AppendError::Overtaken));
     assert_eq!(stream.last().unwrap().unwrap().seq, 1);
 }

@@ -15,8 +15,8 @@ use std::{
 
 use flagpost_disk::process::with_arguments;
 use flagpost_fleet::{
-    Deadlines, FleetError, Hub, Invitation, KeeperEvent, KeptServer, MachineAccess, MayDecide,
-    Replicas, RepoStream, Seed, ServerAccess, ServerError, Transport,
+    Certificate, Deadlines, FleetError, Hub, Invitation, KeeperEvent, KeptServer, MachineAccess,
+    MayDecide, Replicas, RepoStream, Seed, ServerAccess, ServerError, Transport,
 };
 use flagpost_model::{MachineId, RepoId};
 use flagpost_testkit::{background::kill, nats, race::until, scratch::scratch};
@@ -32,6 +32,7 @@ pub struct Kept {
     pub server: KeptServer,
     pub program: PathBuf,
     pub listen: SocketAddr,
+    pub transport: Transport,
     pub admin: Seed,
     pub runtime: Runtime,
     pub keeper: Option<Keeper>,
@@ -112,9 +113,10 @@ impl Kept {
         let listen = nats::free_address();
         let at = dir.path().join("fleet/server");
         let key = admin.public_key().unwrap();
-        let server =
-            KeptServer::found(&at, &ServerAccess::new(listen, key, None), Timestamp::now())
-                .unwrap();
+        let certificate = Certificate::generate(&[listen.ip()]).unwrap();
+        let transport = Transport::from(Some(&certificate));
+        let access = ServerAccess::new(listen, key, None).with(Some(certificate));
+        let server = KeptServer::found(&at, &access, Timestamp::now()).unwrap();
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
@@ -124,6 +126,7 @@ impl Kept {
             server,
             program,
             listen,
+            transport,
             admin,
             runtime,
             keeper: None,
@@ -172,7 +175,7 @@ impl Kept {
 
     pub fn invitation(&self, seed: &Seed) -> Invitation {
         let servers = vec![self.listen.into()];
-        Invitation::new(Transport::Plain, servers, seed.clone()).unwrap()
+        Invitation::new(self.transport.clone(), servers, seed.clone()).unwrap()
     }
 
     pub fn connect(&self, seed: &Seed) -> Result<Hub, FleetError> {

@@ -20,6 +20,7 @@ mod a_stream_promises_what_it_must;
 mod an_order_begins_anew;
 mod kept;
 mod machines_share_a_repository;
+mod the_way_is_encrypted;
 mod three_servers_keep_one_order;
 mod what_it_costs;
 mod world;

@@ -7,6 +7,7 @@ use std::{
     path::{Path, PathBuf},
     process::Command,
     sync::atomic::{AtomicU64, Ordering},
+    thread,
     time::{Duration, Instant},
 };
 
@@ -16,11 +17,14 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::world::{World, say};
 
-/// How long machines ask as fast as they can.
-const HAMMERING: Duration = Duration::from_secs(10);
+/// How long machines ask.
+const ASKING: Duration = Duration::from_secs(10);
 
-/// As many machines as that.
-const MACHINES: u8 = 16;
+/// So many as fast as they can.
+const HAMMERING: usize = 16;
+
+/// So many once in a second.
+const MACHINES: u8 = 20;
 
 /// The middle and the slow end of what was measured.
 fn row(what: &str, mut times: Vec<Duration>) {
@@ -79,7 +83,7 @@ fn an_append_a_connection_and_a_reader() {
     let mut known = Vec::new();
     for at in 2000..2500 {
         let began = Instant::now();
-        std::thread::scope(|scope| {
+        thread::scope(|scope| {
             scope.spawn(|| append(at));
             reader.next(Duration::from_secs(20)).unwrap().unwrap();
             known.push(began.elapsed());
@@ -112,30 +116,32 @@ fn sixteen_machines_at_once_beside_a_sync_a_bare_key_and_postgresql() {
             say(&alone, world.id(0), at as u64, &body).unwrap();
         };
         row("append, one machine", timed(1000, append));
-        hammer(
-            &world,
-            &(0..MACHINES.into())
-                .map(|at| world.open(at, &repo))
-                .collect::<Vec<_>>(),
-        );
+        let streams: Vec<_> = (0..MACHINES.into())
+            .map(|at| world.open(at, &repo))
+            .collect();
+        ask(&world, &streams[..HAMMERING], Duration::ZERO);
+        ask(&world, &streams, Duration::from_secs(1));
         bare_key(&world, &body);
     }
     postgresql(dir.path());
 }
 
-/// Each machine appends, again where another one was first, as fast as it can.
-fn hammer(world: &World, streams: &[RepoStream]) {
+/// Each machine appends, again where another one was first, and then after this pause once more.
+fn ask(world: &World, streams: &[RepoStream], pause: Duration) {
     let (began, overtaken) = (Instant::now(), AtomicU64::new(0));
-    let times: Vec<Vec<Duration>> = std::thread::scope(|scope| {
+    let times: Vec<Vec<Duration>> = thread::scope(|scope| {
         let each = streams.iter().enumerate().map(|(at, stream)| {
             let overtaken = &overtaken;
             scope.spawn(move || {
+                // They do not ask in step.
+                thread::sleep(pause * at as u32 / streams.len() as u32);
                 let (mut times, mut asked) = (Vec::new(), Instant::now());
-                while began.elapsed() < HAMMERING {
-                    let last = stream.last().unwrap().map_or(0, |last| last.seq);
+                while began.elapsed() < ASKING {
+                    let last = stream.last_with((1, 0)).unwrap().map_or(0, |last| last.seq);
                     match say(stream, world.id(at), last, "claimed") {
                         Ok(_) => {
                             times.push(asked.elapsed());
+                            thread::sleep(pause);
                             asked = Instant::now();
                         }
                         Err(AppendError::Overtaken) => {
@@ -153,7 +159,7 @@ fn hammer(world: &World, streams: &[RepoStream]) {
     let taken: usize = times.iter().map(Vec::len).sum();
     let fewest = times.iter().map(Vec::len).min().unwrap_or_default();
     println!(
-        "{} machines: {:.0} changes a second, {} overtaken, the slowest machine made {fewest}",
+        "{} machines, {pause:?} between: {:.0} changes a second, {} overtaken, the slowest machine made {fewest}",
         streams.len(),
         taken as f64 / began.elapsed().as_secs_f64(),
         overtaken.into_inner(),

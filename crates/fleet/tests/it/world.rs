@@ -1,11 +1,16 @@
 //! A server, an administrator and some machines.
 
-use std::{path::Path, time::Duration};
+use std::{
+    fs,
+    net::Ipv4Addr,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use flagpost_fleet::{
-    AppendError, Change, ChangeHeaders, Cluster, Deadlines, FleetError, Hub, Invitation, Lane,
-    MachineAccess, MayDecide, Numbers, Replicas, RepoStream, Seed, ServerConfig, Transport, WIRE,
-    machine_of,
+    AppendError, Certificate, Change, ChangeHeaders, Cluster, Deadlines, FleetError, Hub,
+    Invitation, Lane, MachineAccess, MayDecide, Numbers, Replicas, RepoStream, Seed, ServerConfig,
+    Transport, WIRE, machine_of,
 };
 use flagpost_model::{MachineId, RepoId};
 use flagpost_testkit::{
@@ -29,6 +34,7 @@ pub struct World {
     /// Between the three.
     pub ways: Option<ServerWays>,
     pub runtime: Runtime,
+    pub transport: Transport,
     pub admin: Seed,
     pub machines: Vec<Machine>,
 }
@@ -66,6 +72,7 @@ impl World {
         let config = |listen, store: &Path| {
             let config = ServerConfig {
                 listen,
+                certificate: None,
                 store: store.to_owned(),
                 store_bytes,
                 admin: admin.public_key().unwrap(),
@@ -78,12 +85,23 @@ impl World {
         Some(Self::of(server, Vec::new(), admin, machines))
     }
 
-    /// The same with three servers, which have chosen who leads.
+    /// The same with three servers, which have chosen who leads, and encrypted ways.
     pub fn three(machines: u8, storage: Storage) -> Option<Self> {
+        let certificate = Certificate::generate(&[Ipv4Addr::LOCALHOST.into()]).unwrap();
+        Self::three_with(machines, storage, Some(&certificate))
+    }
+
+    /// The same with this certificate.
+    pub fn three_with(
+        machines: u8,
+        storage: Storage,
+        certificate: Option<&Certificate>,
+    ) -> Option<Self> {
         let (admin, machines) = keys(machines);
         let config = |place: &Place<'_>| {
             let config = ServerConfig {
                 listen: place.listen,
+                certificate: certificate.map(|it| written(it, place.store)),
                 store: place.store.to_owned(),
                 store_bytes: STORE_BYTES,
                 admin: admin.public_key().unwrap(),
@@ -100,6 +118,7 @@ impl World {
         let [server, beside @ ..] = servers;
         let mut world = Self::of(server, beside.into(), admin, machines);
         world.ways = Some(ways);
+        world.transport = Transport::from(certificate);
         let admin = world.admin();
         until("somebody leads", || {
             matches!(admin.fleet(), Err(FleetError::Gone { .. }))
@@ -123,6 +142,7 @@ impl World {
             beside,
             ways: None,
             runtime,
+            transport: Transport::Plain,
             admin,
             machines,
         }
@@ -139,7 +159,7 @@ impl World {
     pub fn invitation(&self, seed: &Seed) -> Invitation {
         let servers = [&self.server].into_iter().chain(&self.beside);
         let servers = servers.map(|it| it.address().into()).collect();
-        Invitation::new(Transport::Plain, servers, seed.clone()).unwrap()
+        Invitation::new(self.transport.clone(), servers, seed.clone()).unwrap()
     }
 
     pub fn admin(&self) -> Hub {
@@ -177,6 +197,13 @@ impl World {
     pub fn id(&self, machine: usize) -> &MachineId {
         &self.machines[machine].id
     }
+}
+
+/// The file of a certificate, beside the store of the server that shows it.
+fn written(certificate: &Certificate, store: &Path) -> PathBuf {
+    let file = store.with_extension("pem");
+    fs::write(&file, certificate.pem()).unwrap();
+    file
 }
 
 /// New keys: the administrator's, and so many machines'.

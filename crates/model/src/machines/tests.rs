@@ -41,6 +41,7 @@ fn seen(second: i64, there: u64, have: &[u64]) -> FleetStanding {
             syncs: Some(true),
             replicas: Some(1),
             offset_ms: Some(3),
+            copies: Vec::new(),
         },
         machine: "aaaaaaaa".parse().unwrap(),
         founder: true,
@@ -178,6 +179,33 @@ fn time_alone_changes_nothing_that_is_said() {
             .after(Some(&first))
             .says_the_same(&first)
     );
+}
+
+#[test]
+fn the_servers_clock_counts_where_it_was_looked_at_lately() {
+    let said = |offset: Option<i64>, own: i64| {
+        let mut seen = seen(100, 8, &[8]);
+        seen.server.offset_ms = offset;
+        seen.time_if_known(at(own)).map(|it| it.as_second())
+    };
+    for (offset, own, time) in [
+        (None, 105, Some(105)),
+        (Some(0), 105, Some(105)),
+        // Nobody measures it more exactly.
+        (Some(-1_900), 105, Some(105)),
+        (Some(40_000), 145, Some(105)),
+        (Some(-40_000), 65, Some(105)),
+        // The daemon ended, or somebody set the clock.
+        (Some(40_000), 180, None),
+        (Some(40_000), 105, None),
+        (Some(0), 140, None),
+    ] {
+        assert_eq!(
+            said(offset, own),
+            time.map(|it| at(it).as_second()),
+            "{offset:?} {own}"
+        );
+    }
 }
 
 #[test]

@@ -24,7 +24,7 @@ struct Budget {
 const LANDING: usize = 2_600;
 
 /// What the way to a fleet's server may be.
-const FLEET: usize = 3_560;
+const FLEET: usize = 4_070;
 
 /// What core, the command line and the nouns know of several machines.
 const ORDER: usize = 2_740;
@@ -37,7 +37,7 @@ const PROGRAM: usize = 55_000 + 4_810 + 400 + 960 + LANDING + FLEET + ORDER;
 const BUDGETS: &[Budget] = &[
     Budget {
         krate: "model",
-        lines: 10_050,
+        lines: 10_080,
         goal: 8_780,
         why: "nouns and rules, and how each is shown as JSON; brief and report become one message, and a table's moves those of a list; when a person is notified; when work that did not land is asked about; the ids of machines, and how their fleet stands",
     },
@@ -49,7 +49,7 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "core",
-        lines: 29_900,
+        lines: 29_990,
         goal: 23_390,
         why: "the operations and their table; errors, settings, mail and coordination say the same thing several times; doctor looks at each file of a mail; notifications, their settings and channels; what is to land, of which session, and what has landed; hooks and turns tell by one record; which session speaks for which worker through all that clients do with it; a client's settings given back to the byte; the tokens of workers; one order of changes for several machines: the change on its way, what of it is carried out here, the base, an order that begins anew; what is kept while they cannot be reached, and told; what hands did to mail, the names of lists; how the fleet stands, and what is wrong with it",
     },
@@ -87,11 +87,11 @@ const BUDGETS: &[Budget] = &[
         krate: "fleet",
         lines: FLEET,
         goal: FLEET,
-        why: "the way to the order that several computers share: connection, append until known, reader, records, the server that is kept, or the three; core's order on it, sharing, joining, following, beginning anew; how the fleet stands",
+        why: "the way to the order that several computers share: connection, its encryption and certificate, append until known, reader, records, the server that is kept, or the three; core's order on it, sharing, joining, following, beginning anew; how the fleet stands; signs of life, workers' too; why its server does not run",
     },
     Budget {
         krate: "cli",
-        lines: 14_310,
+        lines: 14_390,
         goal: 11_000,
         why: "every verb, its help and its words; simple verbs are to be read off the table of operations; a session that joins and leaves; a command over ssh; the token of a worker; the verbs of a fleet of machines, and what is kept where one of them cannot be heard",
     },
@@ -107,8 +107,8 @@ const TOOLS: &[Budget] = &[
     },
     Budget {
         krate: "testkit",
-        lines: 2_850,
-        goal: 2_850,
+        lines: 2_870,
+        goal: 2_870,
         why: "a disk that loses power, races, sealed worlds, a model server, the servers of a fleet's order and the ways between them, the judge of what its machines were told",
     },
 ];

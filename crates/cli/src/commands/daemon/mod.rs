@@ -133,10 +133,12 @@ fn serve(context: &Context, args: &UpArgs) -> anyhow::Result<Answer> {
     if args.detached {
         rustix::process::setsid()?;
     }
-    // The library of the tools' protocol tells of each request, and of each client that hangs up.
+    // The library of the tools' protocol tells of each request, and of each client that hangs up; that of the
+    // fleet's server of each try to connect again, one a second.
     let told = Targets::new()
         .with_default(LevelFilter::INFO)
-        .with_target("rmcp", LevelFilter::OFF);
+        .with_target("rmcp", LevelFilter::OFF)
+        .with_target("async_nats", LevelFilter::OFF);
     tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
         .with_ansi(false)
@@ -169,7 +171,14 @@ pub fn down(context: &Context, _: &DownArgs) -> anyhow::Result<Answer> {
         Some(pid) => format!("the daemon, pid {pid}, has ended"),
         None => "no daemon runs".to_owned(),
     };
-    Ok(Answer::of(&Down::new(pid)).text(text).ids(pid))
+    let answer = Answer::of(&Down::new(pid)).text(text).ids(pid);
+    #[cfg(feature = "fleet")]
+    let answer = answer.notes(
+        super::fleet::following::end_left_server(&context.home)?.map(|pid| {
+            format!("the fleet's server, pid {pid}, which a killed daemon left, has ended")
+        }),
+    );
+    Ok(answer)
 }
 
 /// The daemon, for whoever looks at everything.

@@ -9,7 +9,9 @@ use std::{
 };
 
 use flagpost_core::Home;
-use flagpost_fleet::{KeptServer, Membership, find_program, keep_same_access, keep_up};
+use flagpost_fleet::{
+    KeptServer, Membership, ServerError, find_program, keep_same_access, keep_up,
+};
 
 use super::verbs::record;
 use crate::context::Context;
@@ -52,12 +54,27 @@ impl Drop for Following {
     }
 }
 
+/// Ends the server of this home that a killed daemon left: its process.
+pub fn end_left_server(home: &Home) -> anyhow::Result<Option<u32>> {
+    // A server whose directory cannot be read was not started.
+    let Ok(Some(server)) = KeptServer::of_home(home) else {
+        return Ok(None);
+    };
+    match server.end_left(home.now()) {
+        Err(ServerError::Kept { .. }) => Ok(None),
+        ended => Ok(ended?),
+    }
+}
+
 fn kept(context: &Context, server: KeptServer, stop: Arc<AtomicBool>) -> JoinHandle<()> {
     let (search, now) = (context.settings.path.clone(), context.home.now());
     thread::spawn(move || {
         let program = match find_program(None, search.as_deref()) {
             Ok(program) => program,
-            Err(error) => return tracing::warn!("the fleet's server is not kept: {error}"),
+            Err(error) => {
+                server.note_fault(&error.to_string());
+                return tracing::warn!("the fleet's server is not kept: {error}");
+            }
         };
         let mut tell = |event| tracing::info!("fleet: {event:?}");
         if let Err(error) = server.keep(&program.path, &stop, now, &mut tell) {

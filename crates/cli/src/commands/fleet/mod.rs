@@ -51,7 +51,7 @@ pub struct FleetUpArgs {
     /// Where the server listens [default: as before, else 127.0.0.1:4222]
     #[arg(long, value_name = "ADDR")]
     pub listen: Option<SocketAddr>,
-    /// Listen beyond this machine without TLS: the network is private
+    /// Encrypt nothing on the way to the server: the network is private
     #[arg(long)]
     pub private_network: bool,
     /// Where another of three servers will listen
@@ -93,7 +93,7 @@ pub struct FleetInviteArgs {
 /// Join a fleet with the clone you stand in
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example: flagpost fleet join 'nats://127.0.0.1:4222#SU…'\n\
+    after_help = "Example: flagpost fleet join 'tls://127.0.0.1:4222#SU….…'\n\
     Once joined, 'flagpost fleet join' in another clone brings that one."
 )]
 pub struct FleetJoinArgs {

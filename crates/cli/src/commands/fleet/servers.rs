@@ -8,9 +8,9 @@ use std::{
 
 use flagpost_core::FailureKind;
 use flagpost_fleet::{
-    Cluster, FleetError, FleetRecord, HostPort, Hub, Invitation, KeptServer, MachineAccess,
-    MayDecide, Membership, Replicas, Seed, ServerAccess, ServerHandout, ShareError, Transport,
-    find_program, hand_out,
+    Certificate, Cluster, FleetError, FleetRecord, HostPort, Hub, Invitation, KeptServer,
+    MachineAccess, MayDecide, Membership, Replicas, Seed, ServerAccess, ServerHandout, ShareError,
+    Transport, find_program, hand_out,
 };
 use flagpost_model::{MachineId, view};
 
@@ -76,18 +76,31 @@ pub fn up(context: &Context, args: &FleetUpArgs) -> anyhow::Result<Answer> {
     let known = KeptServer::of_home(home)?
         .map(|it| it.access())
         .transpose()?;
-    let there = known.as_ref().map(|it| it.listen);
-    let listen = args.listen.or(there).unwrap_or(DEFAULT_LISTEN);
-    let cluster = cluster(args, listen, known.as_ref())?;
-    if !listen.ip().is_loopback() && !args.private_network {
-        return Err(usage_with(
-            format!("at {listen} everything would go over the network in the clear"),
-            "leave it at 127.0.0.1 and reach it through 'ssh -L', or say --private-network where the network is one",
-        ));
-    }
     let member = Membership::read(home)?;
+    let there = known.as_ref().map(|it| it.listen);
+    let listen = args
+        .listen
+        .or(there)
+        .or_else(|| founded_at(member.as_ref()?));
+    let listen = listen.unwrap_or(DEFAULT_LISTEN);
+    let cluster = cluster(args, listen, known.as_ref())?;
+    let certificate = certificate(args, listen, known.as_ref(), member.as_ref())?;
+    let transport = Transport::from(certificate.as_ref());
+    let is_new = member
+        .as_ref()
+        .is_some_and(|it| *it.invitation.transport() != transport);
     let (member, already) = match member {
-        Some(member) if member.admin.is_some() => (member, true),
+        // Where the server's directory is gone, there is a new certificate.
+        Some(member) if member.admin.is_some() => {
+            let invitation = member.invitation.over(transport);
+            (
+                Membership {
+                    invitation,
+                    ..member
+                },
+                true,
+            )
+        }
         Some(member) => {
             let server = member.invitation.to_string();
             let machine = member.machine;
@@ -97,7 +110,7 @@ pub fn up(context: &Context, args: &FleetUpArgs) -> anyhow::Result<Answer> {
             let beside = args.beside.iter().copied();
             let servers = [reached_at(listen)].into_iter().chain(beside);
             let servers = servers.map(HostPort::from).collect();
-            let invitation = Invitation::new(Transport::Plain, servers, Seed::generate()?)?;
+            let invitation = Invitation::new(transport, servers, Seed::generate()?)?;
             (Membership::of(invitation, Some(Seed::generate()?))?, false)
         }
     };
@@ -114,7 +127,7 @@ pub fn up(context: &Context, args: &FleetUpArgs) -> anyhow::Result<Answer> {
         Some(_) => Replicas::Three,
         None => Replicas::One,
     };
-    let access = ServerAccess::new(listen, admin.public_key()?, cluster);
+    let access = ServerAccess::new(listen, admin.public_key()?, cluster).with(certificate);
     let server = KeptServer::found(&KeptServer::dir_in(home), &access, now)?;
     let own = MachineAccess::of(member.invitation.seed(), MayDecide::Yes)?;
     server.let_in(own, now)?;
@@ -129,10 +142,10 @@ pub fn up(context: &Context, args: &FleetUpArgs) -> anyhow::Result<Answer> {
         false => Duration::ZERO,
     };
     match found(&member, &admin, replicas, patience) {
-        Err(error) if is_unreachable(&error) && !handouts.is_empty() => {
+        Err(FleetError::Unreachable { .. }) if !handouts.is_empty() => {
             return Err(TooFewServers { handouts }.into());
         }
-        founded => founded?,
+        founded => founded.map_err(|error| error.explained(home))?,
     }
     let nowhere = home.root();
     flagpost_fleet::join(home, &member.invitation, &record(context), nowhere)?;
@@ -140,10 +153,14 @@ pub fn up(context: &Context, args: &FleetUpArgs) -> anyhow::Result<Answer> {
     let text = format!("the fleet's server listens at {listen}, and this machine is {machine}\n");
     let hint =
         "'flagpost fleet share' shares a repository, 'flagpost fleet invite' lets a machine in";
+    let anew = is_new.then(|| {
+        "its certificate is another one than before: each other machine leaves the fleet and joins with a new invitation"
+            .to_owned()
+    });
     Ok(Answer::of(&FleetUp::new(listen, machine.clone(), already))
         .text(text)
         .ids([machine])
-        .notes([hint.to_owned()]))
+        .notes([hint.to_owned()].into_iter().chain(anew)))
 }
 
 /// Keeps one of three servers on this machine, as another machine said.
@@ -198,7 +215,7 @@ fn cluster(
             let cluster = Cluster::of([listen, *second, *third], &Seed::generate()?);
             let cluster = cluster.ok_or_else(|| {
                 usage_with(
-                    "three servers want three addresses of their own, with a port below 63536",
+                    "three servers want three addresses of their own, with a port below 63536; none may be 2000 ports behind another one",
                     "--listen 10.0.0.5:4222 --beside 10.0.0.6:4222 --beside 10.0.0.7:4222",
                 )
             })?;
@@ -211,17 +228,57 @@ fn cluster(
     }
 }
 
+/// The certificate of the fleet's servers; none where everything goes in the clear. A fleet that was founded
+/// before keeps its own.
+fn certificate(
+    args: &FleetUpArgs,
+    listen: SocketAddr,
+    known: Option<&ServerAccess>,
+    member: Option<&Membership>,
+) -> anyhow::Result<Option<Certificate>> {
+    let in_the_clear = |it: &Membership| *it.invitation.transport() == Transport::Plain;
+    match known.map(|it| &it.certificate) {
+        Some(Some(_)) if args.private_network => Err(usage_with(
+            "this fleet was founded with a certificate, and the way to its servers stays encrypted",
+            "'flagpost fleet up' alone goes on",
+        )),
+        Some(certificate) => Ok(certificate.clone()),
+        // One whose server's directory is gone stays as it was.
+        None if args.private_network || member.is_some_and(in_the_clear) => Ok(None),
+        None => {
+            let servers = [listen].into_iter().chain(args.beside.iter().copied());
+            let addresses: Vec<IpAddr> = servers.map(|it| it.ip()).collect();
+            Ok(Some(Certificate::generate(&addresses)?))
+        }
+    }
+}
+
 /// Starts the daemon; one that runs already knows nothing of the fleet.
 pub fn start_daemon_anew(context: &Context, why: &str) -> anyhow::Result<()> {
-    if flagpost_daemon::stop(&context.home)?.is_some() {
-        crate::output::say(&format!("the daemon is started anew, {why}"));
+    if !restart_daemon(context, why)? {
+        started(context, Vec::new())?;
     }
-    started(context, Vec::new())?;
     Ok(())
+}
+
+/// Starts the daemon anew where one runs; whether one does.
+pub fn restart_daemon(context: &Context, why: &str) -> anyhow::Result<bool> {
+    let ran = flagpost_daemon::stop(&context.home)?.is_some();
+    if ran {
+        crate::output::say(&format!("the daemon is started anew, {why}"));
+        started(context, Vec::new())?;
+    }
+    Ok(ran)
 }
 
 /// Refuses an address that no server could listen at, before anything is founded.
 fn must_be_free(listen: SocketAddr) -> anyhow::Result<()> {
+    if listen.port() == 0 {
+        return Err(usage_with(
+            format!("{listen} names no port"),
+            "others reach the server where --listen says: 127.0.0.1:4222",
+        ));
+    }
     match TcpListener::bind(listen) {
         Ok(_) => Ok(()),
         Err(error) => Err(usage_with(
@@ -229,6 +286,12 @@ fn must_be_free(listen: SocketAddr) -> anyhow::Result<()> {
             "--listen names another address or port of this machine",
         )),
     }
+}
+
+/// Where the server of this machine's fleet was founded, as its own invitation says.
+fn founded_at(member: &Membership) -> Option<SocketAddr> {
+    let own = member.admin.as_ref().and(member.invitation.first())?;
+    own.to_string().parse().ok()
 }
 
 /// How others on this machine reach what listens there.
@@ -244,7 +307,7 @@ fn reached_at(listen: SocketAddr) -> SocketAddr {
 pub fn answers(
     to: &Invitation,
     within: Duration,
-) -> anyhow::Result<(Hub, flagpost_fleet::Runtime)> {
+) -> Result<(Hub, flagpost_fleet::Runtime), FleetError> {
     let deadline = Instant::now() + within;
     let runtime = flagpost_fleet::runtime(&to.to_string())?;
     loop {
@@ -255,7 +318,7 @@ pub fn answers(
             {
                 std::thread::sleep(Duration::from_millis(50));
             }
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(error),
         }
     }
 }
@@ -266,7 +329,7 @@ fn found(
     admin: &Seed,
     replicas: Replicas,
     patience: Duration,
-) -> anyhow::Result<()> {
+) -> Result<(), FleetError> {
     let to = member.invitation.with_seed(admin.clone());
     let deadline = Instant::now() + patience;
     let (hub, _runtime) = answers(&to, STARTS_WITHIN)?;
@@ -277,12 +340,7 @@ fn found(
             Err(FleetError::Unreachable { .. }) if Instant::now() < deadline => {
                 std::thread::sleep(Duration::from_millis(100));
             }
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(error),
         }
     }
-}
-
-fn is_unreachable(error: &anyhow::Error) -> bool {
-    let of_server = error.downcast_ref();
-    matches!(of_server, Some(FleetError::Unreachable { .. }))
 }

@@ -1,6 +1,5 @@
 //! `fleet status`: the server, what is shared, who is there.
 
-use flagpost_core::FailureKind;
 use flagpost_fleet::{FleetError, Membership, ShareError, standing, standing_alone};
 use flagpost_model::{
     MachineId,
@@ -10,6 +9,7 @@ use flagpost_model::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::verbs::judge_server;
 use crate::{context::Context, output::Answer, screen::Screen};
 
 /// A fleet of machines, as this one sees it.
@@ -24,11 +24,16 @@ pub struct FleetStatus {
 /// Shows it. Without the server, what is known here, and the exit code says so.
 pub fn run(context: &Context) -> anyhow::Result<Answer> {
     let member = Membership::read(&context.home)?.ok_or(ShareError::NoFleet)?;
-    let (standing, hint) = match standing(&context.home, &member) {
-        Ok(standing) => (standing, None),
-        Err(error @ FleetError::Unreachable { .. }) => {
+    let (standing, code, hint) = match standing(&context.home, &member) {
+        Ok(standing) => (standing, 0, None),
+        Err(
+            error @ (FleetError::Unreachable { .. }
+            | FleetError::NotAllowed { .. }
+            | FleetError::OtherCertificate { .. }),
+        ) => {
             let alone = standing_alone(&context.home, &member, &error);
-            (alone, Some(error.hint().to_owned()))
+            let (kind, hint) = judge_server(&error);
+            (alone, kind as u8, hint)
         }
         Err(error) => return Err(error.into()),
     };
@@ -38,7 +43,6 @@ pub fn run(context: &Context) -> anyhow::Result<Answer> {
     });
     let kept: usize = standing.repositories.iter().map(|it| it.kept).sum();
     let unheard = (kept > 0).then(|| unheard(kept));
-    let code = hint.as_ref().map_or(0, |_| FailureKind::TimedOut as u8);
     let text = told(&standing, &Screen::of(context));
     let ids: Vec<MachineId> = standing
         .machines
@@ -90,6 +94,12 @@ fn told(status: &FleetStanding, screen: &Screen) -> String {
         });
         text += "\n";
         text += &screen.table(&head, rows.collect());
+    }
+    if !server.copies.is_empty() {
+        let copies = server.copies.iter();
+        let rows = copies.map(|it| vec![it.server.clone(), it.state.to_string()]);
+        text += "\n";
+        text += &screen.table(&["SERVER", "COPY"], rows.collect());
     }
     if !status.machines.is_empty() {
         let rows = status.machines.iter().map(|it| row(status, it));

@@ -4,18 +4,21 @@ use std::{io::Read, time::Duration};
 
 use flagpost_core::{FailureKind, failure, order};
 use flagpost_fleet::{
-    FleetError, InvalidHandout, InvalidInvitation, KeptServer, MachineAccess, MachineRecord,
-    MayDecide, Membership, MembershipError, Seed, ServerError, ShareError, WIRE, machine_of,
+    FleetError, InvalidCertificate, InvalidHandout, InvalidInvitation, KeptServer, MachineAccess,
+    MachineRecord, MayDecide, Membership, MembershipError, Seed, ServerError, ShareError, WIRE,
+    machine_of,
 };
 use flagpost_model::{MachineId, view};
 
 use super::{
     FleetCommand, FleetInviteArgs, FleetJoinArgs, FleetLeaveArgs, FleetRmArgs, FleetShareArgs,
     anew::{self, FleetBegun},
-    servers::{self, FleetServing, FleetUp, TooFewServers, answers, start_daemon_anew},
+    servers::{
+        self, FleetServing, FleetUp, TooFewServers, answers, restart_daemon, start_daemon_anew,
+    },
     status::{self, FleetStatus},
 };
-use crate::{context::Context, output::Answer};
+use crate::{context::Context, error::usage_with, output::Answer};
 
 /// How long it may take until it lets in whom it was told of.
 const LETS_IN_WITHIN: Duration = Duration::from_secs(5);
@@ -117,7 +120,8 @@ fn share(context: &Context) -> anyhow::Result<Answer> {
     let repository = context.own_repository()?;
     let n = flagpost_fleet::share(&context.home, &repository, &context.actor()?)?;
     let name = repository.name.to_string();
-    let text = format!("{name} is shared, with {n} lines of history\n");
+    let lines = if n == 1 { "line" } else { "lines" };
+    let text = format!("{name} is shared, with {n} {lines} of history\n");
     let hint = "'flagpost fleet join' in a clone of it takes it over on another machine";
     Ok(Answer::of(&FleetShared::new(name.clone(), n))
         .text(text)
@@ -132,7 +136,15 @@ fn invite(context: &Context, args: &FleetInviteArgs) -> anyhow::Result<Answer> {
     let seed = Seed::generate()?;
     let invitation = match &args.address {
         None => member.invitation.with_seed(seed),
-        Some(address) => format!("nats://{address}#{}", seed.reveal()).parse()?,
+        Some(addresses) => {
+            let reached = member.invitation.with_seed(seed).reached_at(addresses);
+            reached.map_err(|_| {
+                usage_with(
+                    format!("{addresses} does not say where the server is reached"),
+                    "--address 192.168.7.4:4222, box.example.org:4222 or [::1]:4222; of three servers all, with commas between",
+                )
+            })?
+        }
     };
     let may_decide = match args.gate {
         true => MayDecide::Yes,
@@ -206,6 +218,9 @@ fn rm(context: &Context, args: &FleetRmArgs) -> anyhow::Result<Answer> {
 
 fn leave(context: &Context) -> anyhow::Result<Answer> {
     let member = flagpost_fleet::leave(&context.home)?;
+    if member.is_some() {
+        restart_daemon(context, "to follow the fleet no more")?;
+    }
     let server = member.map(|it| it.invitation.to_string());
     let text = match &server {
         Some(server) => format!("this machine belongs to the fleet at {server} no more\n"),
@@ -213,7 +228,7 @@ fn leave(context: &Context) -> anyhow::Result<Answer> {
     };
     let shared = order::shared(&context.home)?;
     let hint = (!shared.is_empty()).then(|| {
-        "what is shared can be read here, and is changed again once this machine joins with a new invitation"
+        "what is shared can be read here, and is changed again once this machine joins again"
             .to_owned()
     });
     let mut kept = 0;
@@ -235,6 +250,9 @@ pub fn judge(cause: &(dyn std::error::Error + 'static)) -> Option<(FailureKind, 
     if cause.is::<InvalidInvitation>() {
         let next = "'flagpost fleet invite' on the server's machine prints one";
         return Some((FailureKind::Invalid, Some(next.to_owned())));
+    }
+    if cause.is::<InvalidCertificate>() {
+        return Some((FailureKind::Failed, None));
     }
     if cause.is::<InvalidHandout>() {
         let next = "'flagpost fleet up' on the first machine says where it wrote it";
@@ -307,12 +325,13 @@ fn judge_kept(error: &ServerError) -> (FailureKind, Option<String>) {
     (FailureKind::Failed, Some(error.hint().to_owned()))
 }
 
-fn judge_server(error: &FleetError) -> (FailureKind, Option<String>) {
+pub fn judge_server(error: &FleetError) -> (FailureKind, Option<String>) {
     let kind = match error {
         FleetError::Unreachable { .. } => FailureKind::TimedOut,
         FleetError::NotAllowed { .. } | FleetError::Exists { .. } => FailureKind::Conflict,
         FleetError::Gone { .. } => FailureKind::NotFound,
-        FleetError::TooOld { .. }
+        FleetError::OtherCertificate { .. }
+        | FleetError::TooOld { .. }
         | FleetError::NoStore { .. }
         | FleetError::Configuration { .. }
         | FleetError::Shorter { .. }

@@ -72,6 +72,7 @@ fn connected(screen: Screen, standing: &FleetStanding) -> String {
         )
     });
     words.extend(named);
+    words.extend(standing.lacking().map(|it| format!(", {it}")));
     if behind.len() > NAMED {
         words += &format!(", and {} more are", behind.len() - NAMED);
     }

@@ -209,7 +209,12 @@ fn heartbeat(context: &Context, args: &WorkerHeartbeatArgs) -> anyhow::Result<An
     };
     let worker: Record = workers::heartbeat(&mail, args.about.traits())?;
     let seen = workers::show(&mail)?;
-    Ok(answer(&seen, format!("{} is live", worker.id)))
+    let text = match seen.liveness {
+        // It was taken off.
+        Liveness::Silent => format!("{} belongs to the fleet no more", worker.id),
+        Liveness::Heartbeat | Liveness::Process => format!("{} is live", worker.id),
+    };
+    Ok(answer(&seen, text))
 }
 
 fn list(context: &Context, args: &WorkerListArgs) -> anyhow::Result<Answer> {

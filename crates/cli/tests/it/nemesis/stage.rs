@@ -4,6 +4,7 @@
 use std::{
     collections::BTreeMap,
     fs,
+    net::Ipv4Addr,
     path::{Path, PathBuf},
     process::Command,
     sync::{Mutex, MutexGuard, PoisonError},
@@ -12,8 +13,9 @@ use std::{
 
 use flagpost_core::{Home, Repository};
 use flagpost_fleet::{
-    Cluster, FleetError, FleetRecord, Hub, Invitation, MachineAccess, MachineRecord, MayDecide,
-    Membership, Replicas, Runtime, Seed, ServerConfig, Transport, WIRE, machine_of, runtime, share,
+    Certificate, Cluster, FleetError, FleetRecord, Hub, Invitation, MachineAccess, MachineRecord,
+    MayDecide, Membership, Replicas, Runtime, Seed, ServerConfig, Transport, WIRE, machine_of,
+    runtime, share,
 };
 use flagpost_model::RepoId;
 use flagpost_testkit::{
@@ -31,13 +33,8 @@ use crate::{schemas, world};
 /// How many machines there are, beside the one that comes last.
 pub const MACHINES: usize = 3;
 
-/// The machines' clocks: no two are alike.
-const CLOCKS: [&str; MACHINES + 1] = [
-    "2026-05-13T14:25:00Z",
-    "2026-05-13T14:25:40Z",
-    "2026-05-13T14:24:20Z",
-    "2026-05-13T14:25:00Z",
-];
+/// The machines' clocks: no two of those that work are alike.
+const CLOCKS: [&str; MACHINES + 1] = ["+0s", "+40s", "-40s", "+0s"];
 
 /// Everything that a nemesis can get at.
 pub struct Stage {
@@ -47,6 +44,7 @@ pub struct Stage {
     three: Mutex<ThreeServers>,
     /// From each machine to each server.
     ways: Vec<Vec<Passage>>,
+    transport: Transport,
     seeds: Vec<Seed>,
     admin: Seed,
     repo: Option<RepoId>,
@@ -58,9 +56,11 @@ pub struct Stage {
 impl Stage {
     /// Founded and joined, with so many tasks; none, and a line that says so, where there is no server.
     pub fn set(storage: Storage, tasks: usize) -> Option<Self> {
+        let certificate = Certificate::generate(&[Ipv4Addr::LOCALHOST.into()]).unwrap();
         let admin = Seed::generate().unwrap();
         let seeds: Vec<Seed> = (0..=MACHINES).map(|_| Seed::generate().unwrap()).collect();
-        let three = NatsServer::start_three(storage, |place| config(place, &admin, &seeds))?;
+        let three =
+            NatsServer::start_three(storage, |place| config(place, &certificate, &admin, &seeds))?;
         let ways = [(); MACHINES + 1].map(|()| {
             three
                 .servers
@@ -73,6 +73,7 @@ impl Stage {
             daemons: Mutex::new((0..MACHINES).map(|_| None).collect()),
             three: Mutex::new(three),
             ways: ways.into(),
+            transport: Transport::from(Some(&certificate)),
             seeds,
             admin,
             repo: None,
@@ -156,7 +157,7 @@ impl Stage {
     fn invitation(&self, machine: usize) -> Invitation {
         let servers = self.ways[machine].iter().map(|it| it.address().into());
         let seed = self.seeds[machine].clone();
-        Invitation::new(Transport::Plain, servers.collect(), seed).unwrap()
+        Invitation::new(self.transport.clone(), servers.collect(), seed).unwrap()
     }
 
     /// The servers.
@@ -267,7 +268,9 @@ fn machine(storage: Storage, clock: &str) -> World {
     made.with("FLAGPOST_CLOCK", clock)
 }
 
-fn config(place: &Place<'_>, admin: &Seed, seeds: &[Seed]) -> String {
+fn config(place: &Place<'_>, certificate: &Certificate, admin: &Seed, seeds: &[Seed]) -> String {
+    let file = place.store.with_extension("pem");
+    fs::write(&file, certificate.pem()).unwrap();
     let access = seeds.iter().enumerate().map(|(at, seed)| {
         let key = seed.public_key().unwrap();
         MachineAccess {
@@ -282,6 +285,7 @@ fn config(place: &Place<'_>, admin: &Seed, seeds: &[Seed]) -> String {
     });
     let config = ServerConfig {
         listen: place.listen,
+        certificate: Some(file),
         store: place.store.to_owned(),
         store_bytes: 20 << 30,
         admin: admin.public_key().unwrap(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use flagpost_model::machines::{FleetMachine, FleetRepository, FleetServer};
+use flagpost_model::machines::{CopyState, FleetMachine, FleetRepository, FleetServer, ServerCopy};
 use jiff::Timestamp;
 
 use super::*;
@@ -21,6 +21,7 @@ fn standing() -> FleetStanding {
             syncs: Some(true),
             replicas: Some(3),
             offset_ms: Some(-40),
+            copies: Vec::new(),
         },
         machine: "aaaaaaaa".parse().unwrap(),
         founder: true,
@@ -60,6 +61,12 @@ fn a_server_is_held_to_what_it_promises() {
     assert_eq!(set(&|_| {}), []);
     assert_eq!(set(&|it| it.syncs = Some(false)), [Code::FleetUnsynced]);
     assert_eq!(set(&|it| it.replicas = Some(1)), [Code::FleetOneServer]);
+    let lacks = |state| ServerCopy {
+        server: "10.0.0.6:4222".to_owned(),
+        state,
+    };
+    let copies = set(&|it| it.copies = CopyState::ALL.iter().map(|it| lacks(*it)).collect());
+    assert_eq!(copies, [Code::FleetServerLacking; 2]);
     let away = set(&|it| {
         it.fault = Some("it does not answer".to_owned());
         (it.version, it.syncs, it.replicas) = (None, None, None);

@@ -28,6 +28,7 @@ use flagpost_core::{
 use flagpost_disk::fsx;
 use flagpost_model::{ListId, RepoId};
 use flagpost_testkit::{power::PowerFs, scratch::scratch};
+use jiff::Timestamp;
 use tempfile::TempDir;
 
 use crate::world::{self, World, worker};
@@ -209,6 +210,10 @@ struct Machine {
 }
 
 impl Order for Machine {
+    fn time(&self, own: Timestamp) -> Timestamp {
+        own
+    }
+
     fn publish(&self, change: &SharedChange) -> Result<(), OrderRefusal> {
         self.stream.must_be_there()?;
         let repo = change.repo().clone();
