@@ -32,7 +32,7 @@ use flagpost_testkit::{
 use self::{
     faults::Fault,
     stage::{MACHINES, Stage},
-    workers::Log,
+    workers::{Closed, Log},
 };
 
 /// How much of it there is to be.
@@ -159,7 +159,12 @@ fn judge(stage: &Stage, seed: u64, log: Log, mut faults: Vec<String>) {
     // One more, that reads the order from its beginning.
     stage.join(MACHINES);
     let homes: Vec<_> = (0..=MACHINES).map(|machine| stage.after(machine)).collect();
-    let (steps, surprises, (slowest, verb)) = log.close();
+    let Closed {
+        steps,
+        surprises,
+        refusals,
+        slowest: (slowest, verb),
+    } = log.close();
     faults.extend(surprises);
     faults.extend(fleet_log::faults(&steps, &homes));
     let count = |is: &dyn Fn(&Act) -> bool| steps.iter().filter(|step| is(&step.act)).count();
@@ -180,6 +185,7 @@ fn judge(stage: &Stage, seed: u64, log: Log, mut faults: Vec<String>) {
     fs::create_dir_all(&kept).unwrap();
     let text: String = steps.iter().map(|step| format!("{step:?}\n")).collect();
     fs::write(kept.join("steps"), text).unwrap();
+    fs::write(kept.join("refusals"), refusals.join("\n")).unwrap();
     for home in &homes {
         fs::write(kept.join(&home.name), &home.history).unwrap();
     }

@@ -33,8 +33,19 @@ pub struct Log {
     pub acknowledged: AtomicU64,
     /// What nobody should be told.
     surprises: Mutex<Vec<String>>,
+    /// Why what was refused was refused.
+    refusals: Mutex<Vec<String>>,
     slowest: Mutex<(Duration, String)>,
     pub is_over: AtomicBool,
+}
+
+/// A log that nobody writes any more.
+pub struct Closed {
+    pub steps: Vec<Deed>,
+    pub surprises: Vec<String>,
+    pub refusals: Vec<String>,
+    /// The verb that took longest.
+    pub slowest: (Duration, String),
 }
 
 impl Log {
@@ -44,18 +55,20 @@ impl Log {
             steps: Mutex::default(),
             acknowledged: AtomicU64::new(0),
             surprises: Mutex::default(),
+            refusals: Mutex::default(),
             slowest: Mutex::default(),
             is_over: AtomicBool::new(false),
         }
     }
 
-    /// The steps, what was surprising, and the verb that took longest.
-    pub fn close(self) -> (Vec<Deed>, Vec<String>, (Duration, String)) {
-        (
-            self.steps.into_inner().unwrap(),
-            self.surprises.into_inner().unwrap(),
-            self.slowest.into_inner().unwrap(),
-        )
+    /// All that was written down.
+    pub fn close(self) -> Closed {
+        Closed {
+            steps: self.steps.into_inner().unwrap(),
+            surprises: self.surprises.into_inner().unwrap(),
+            refusals: self.refusals.into_inner().unwrap(),
+            slowest: self.slowest.into_inner().unwrap(),
+        }
     }
 
     fn write(&self, step: Deed) {
@@ -78,19 +91,23 @@ impl Log {
         let mut slowest = self.slowest.lock().unwrap();
         *slowest = slowest.clone().max((began.elapsed(), args.join(" ")));
         let said = format!("{}{}", ended.stdout, ended.stderr);
+        let note = |of: &Mutex<Vec<String>>| {
+            let (from, to) = (began - self.began, self.began.elapsed());
+            let line = format!("{from:.3?} to {to:.3?} {args:?}: {ended}");
+            of.lock().unwrap().push(line);
+        };
         match ended.code {
             0 => Told::Ok(ended),
             // Killed, or told that nobody knows.
             -1 => Told::Unknown,
             5 if said.contains("nobody knows") => Told::Unknown,
             // Not there, another one's, or nobody could be asked.
-            3..=5 => Told::Refused,
+            3..=5 => {
+                note(&self.refusals);
+                Told::Refused
+            }
             _ => {
-                let at = self.began.elapsed();
-                self.surprises
-                    .lock()
-                    .unwrap()
-                    .push(format!("{at:.3?} {args:?}: {ended}"));
+                note(&self.surprises);
                 Told::Unknown
             }
         }
