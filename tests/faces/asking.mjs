@@ -2,7 +2,7 @@
 
 import { request } from 'node:http';
 
-const PATIENCE = 10_000;
+const PATIENCE = 30_000;
 
 /** The answer: its status, its headers and its text, which is read as JSON where that is asked for. */
 export function ask({ body, headers = {}, ...where }) {

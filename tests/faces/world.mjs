@@ -15,7 +15,7 @@ export const ROOT = resolve(import.meta.dirname, '../..');
 const PROGRAM = resolve(process.env.FLAGPOST_TEST_BIN || join(ROOT, 'target/debug/flagpost'));
 
 /** How long anything may take before a test gives up on it. */
-export const PATIENCE = 10_000;
+export const PATIENCE = 30_000;
 
 const run = promisify(execFile);
 
