@@ -221,9 +221,8 @@ impl RepoStream {
             ))),
             Some(error) if OVERTAKEN.contains(&error.err_code) => Try::Overtaken,
             Some(error) if error.err_code == TOO_LARGE => Try::Not(too_large),
-            Some(error) if error.err_code == TOO_FEW => {
-                Try::NotYet("too few of the fleet's servers run")
-            }
+            // One that steps down may have passed it on before.
+            Some(error) if error.err_code == TOO_FEW => Try::Silence,
             Some(error) => refused(FleetError::Refused {
                 what: format!("append to {}", self.name),
                 code: error.err_code,
