@@ -62,6 +62,11 @@ for (const size of Object.values(SIZES)) {
     await shows('silent');
     await shows('web: line 1041 here, 1041 in the fleet');
     assert.equal(await page.locator('.banner').count(), 0, 'nothing stands in the way');
+    const copies = ['whole', 'partial', 'away'].map((state, n) => ({ server: `10.0.0.${n + 5}:4222`, state }));
+    note(world, (it) => Object.assign(it.server, { replicas: 3, copies }));
+    await shows('The server at 10.0.0.6:4222 does not have all yet.');
+    await shows('The server at 10.0.0.7:4222 is away.');
+    assert.equal(await machines.filter({ hasText: '10.0.0.5' }).count(), 0, 'one that has all is nothing to tell');
     note(world, (it) => Object.assign(it.machines[1], { lag: 12, behind_since: minutesAgo(2.5), behind: true }));
     await shows('12 lines behind for 2 m');
     assert.equal(await page.locator('.banner').count(), 0, 'it is another machine');
