@@ -32,7 +32,7 @@ use flagpost_testkit::{
 use self::{
     faults::Fault,
     stage::{MACHINES, Stage},
-    workers::{Closed, Log},
+    workers::Log,
 };
 
 /// How much of it there is to be.
@@ -159,13 +159,10 @@ fn judge(stage: &Stage, seed: u64, log: Log, mut faults: Vec<String>) {
     // One more, that reads the order from its beginning.
     stage.join(MACHINES);
     let homes: Vec<_> = (0..=MACHINES).map(|machine| stage.after(machine)).collect();
-    let Closed {
-        steps,
-        surprises,
-        refusals,
-        slowest: (slowest, verb),
-    } = log.close();
-    faults.extend(surprises);
+    let steps = log.steps.into_inner().unwrap();
+    let refusals = log.refusals.into_inner().unwrap();
+    let (slowest, verb) = log.slowest.into_inner().unwrap();
+    faults.extend(log.surprises.into_inner().unwrap());
     faults.extend(fleet_log::faults(&steps, &homes));
     let count = |is: &dyn Fn(&Act) -> bool| steps.iter().filter(|step| is(&step.act)).count();
     let (silence, from) = fleet_log::longest_silence(&steps);

@@ -28,24 +28,16 @@ const KILLED: usize = 25;
 /// What all processes write down.
 pub struct Log {
     began: Instant,
-    steps: Mutex<Vec<Deed>>,
+    pub steps: Mutex<Vec<Deed>>,
     /// How many were told that something has happened.
     pub acknowledged: AtomicU64,
     /// What nobody should be told.
-    surprises: Mutex<Vec<String>>,
+    pub surprises: Mutex<Vec<String>>,
     /// Why what was refused was refused.
-    refusals: Mutex<Vec<String>>,
-    slowest: Mutex<(Duration, String)>,
-    pub is_over: AtomicBool,
-}
-
-/// A log that nobody writes any more.
-pub struct Closed {
-    pub steps: Vec<Deed>,
-    pub surprises: Vec<String>,
-    pub refusals: Vec<String>,
+    pub refusals: Mutex<Vec<String>>,
     /// The verb that took longest.
-    pub slowest: (Duration, String),
+    pub slowest: Mutex<(Duration, String)>,
+    pub is_over: AtomicBool,
 }
 
 impl Log {
@@ -58,16 +50,6 @@ impl Log {
             refusals: Mutex::default(),
             slowest: Mutex::default(),
             is_over: AtomicBool::new(false),
-        }
-    }
-
-    /// All that was written down.
-    pub fn close(self) -> Closed {
-        Closed {
-            steps: self.steps.into_inner().unwrap(),
-            surprises: self.surprises.into_inner().unwrap(),
-            refusals: self.refusals.into_inner().unwrap(),
-            slowest: self.slowest.into_inner().unwrap(),
         }
     }
 
