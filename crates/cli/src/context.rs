@@ -38,7 +38,6 @@ impl Context {
     /// Opens the home; creates nothing.
     pub fn open(globals: Globals) -> anyhow::Result<Self> {
         let (home, mut settings) = Home::from_environment()?;
-        #[cfg(feature = "fleet")]
         let home = flagpost_fleet::ordered(home, crate::output::say);
         let dir = std::env::current_dir().context("the current directory is gone")?;
         let is_named = settings.worker.is_some();

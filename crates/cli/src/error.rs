@@ -130,7 +130,6 @@ pub fn judge(error: &anyhow::Error) -> (FailureKind, Option<String>) {
         if let Some(error) = cause.downcast_ref::<daemon::Error>() {
             return judge_daemon(error);
         }
-        #[cfg(feature = "fleet")]
         if let Some(judged) = crate::commands::fleet::verbs::judge(cause) {
             return judged;
         }

@@ -73,9 +73,11 @@ flagpost_core::answers! {
 /// The schemas of all answers, by name.
 pub fn all() -> Vec<Schema> {
     let of_runs = flagpost_run::events::ANSWERS;
-    let all = flagpost_daemon::schemas().chain(of_runs).chain(ANSWERS);
-    #[cfg(feature = "fleet")]
-    let all = all.chain(crate::commands::fleet::verbs::ANSWERS);
+    let of_fleets = crate::commands::fleet::verbs::ANSWERS;
+    let all = flagpost_daemon::schemas()
+        .chain(of_runs)
+        .chain(ANSWERS)
+        .chain(of_fleets);
     let mut all: Vec<Schema> = all.copied().collect();
     all.sort_by_key(|schema| schema.name);
     all

@@ -212,7 +212,7 @@ impl Home {
         }
         let order = self.order().ok_or_else(|| OrderRefusal::Unreachable {
             repo: repo.clone(),
-            reason: "this build of Flagpost knows no fleet of several machines".to_owned(),
+            reason: "this process has no connection to the fleet's server".to_owned(),
         })?;
         Ok(Some(order))
     }

@@ -78,7 +78,6 @@ mod markdown_commands;
 mod mcp;
 mod messages;
 mod messages_by_agents;
-#[cfg(feature = "fleet")]
 mod nemesis;
 mod notifications;
 mod numbers;
@@ -127,7 +126,6 @@ mod run_worktrees;
 mod sandboxed;
 mod schemas;
 mod search;
-#[cfg(feature = "fleet")]
 mod several_machines;
 mod status_watch;
 mod tasks;

@@ -30,7 +30,7 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
         Some(FleetSight::Unknown(since)) => {
             let since = since.map_or(String::new(), |at| format!(" since {at:.0}"));
             let what = format!("no daemon follows the fleet here{since}");
-            let hint = "'flagpost up' starts one; its build must have the feature 'fleet'";
+            let hint = "'flagpost up' starts one";
             findings.push(Finding::new(Code::FleetUnfollowed, what).by_hand(hint));
         }
         Some(FleetSight::Known(standing)) => {

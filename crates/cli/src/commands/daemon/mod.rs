@@ -158,7 +158,6 @@ fn serve(context: &Context, args: &UpArgs) -> anyhow::Result<Answer> {
             .take_unix_listener(0)
             .context("what systemd passed on is no socket of a daemon")?,
     };
-    #[cfg(feature = "fleet")]
     let _following = super::fleet::following::Following::begin(context);
     daemon::run(config, daemon::signals())?;
     Ok(Answer::silent())
@@ -172,7 +171,6 @@ pub fn down(context: &Context, _: &DownArgs) -> anyhow::Result<Answer> {
         None => "no daemon runs".to_owned(),
     };
     let answer = Answer::of(&Down::new(pid)).text(text).ids(pid);
-    #[cfg(feature = "fleet")]
     let answer = answer.notes(
         super::fleet::following::end_left_server(&context.home)?.map(|pid| {
             format!("the fleet's server, pid {pid}, which a killed daemon left, has ended")

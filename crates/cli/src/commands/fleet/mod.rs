@@ -1,22 +1,11 @@
 //! `fleet`: one list and one gate on several machines.
 //!
-//! Owns the arguments. What they do is there in a build with the cargo feature `fleet`; another one says how
-//! to get such a build.
+//! Owns the arguments.
 
-#![cfg_attr(
-    not(feature = "fleet"),
-    allow(dead_code, reason = "the other build reads the arguments")
-)]
-
-#[cfg(feature = "fleet")]
 pub mod anew;
-#[cfg(feature = "fleet")]
 pub mod following;
-#[cfg(feature = "fleet")]
 pub mod servers;
-#[cfg(feature = "fleet")]
 pub mod status;
-#[cfg(feature = "fleet")]
 pub mod verbs;
 
 use std::{net::SocketAddr, path::PathBuf};
@@ -149,16 +138,6 @@ pub struct FleetCompactArgs {
 }
 
 /// Carries out the verb.
-#[cfg(feature = "fleet")]
 pub fn run(context: &Context, verb: &FleetCommand) -> anyhow::Result<Answer> {
     verbs::run(context, verb)
-}
-
-/// Says where such a build is.
-#[cfg(not(feature = "fleet"))]
-pub fn run(_: &Context, _: &FleetCommand) -> anyhow::Result<Answer> {
-    Err(crate::error::usage_with(
-        "this build knows no fleet of several machines",
-        "'cargo install --path crates/cli --features fleet' builds one that does; 'flagpost --host' needs none",
-    ))
 }

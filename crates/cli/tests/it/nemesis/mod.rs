@@ -4,7 +4,7 @@
 //! `./check` runs it for half a minute. The long form, of ten minutes and sixteen processes on each machine:
 //!
 //! ```sh
-//! cargo test --release -p flagpost --features fleet --test it nemesis::nothing -- --ignored --nocapture
+//! cargo test --release -p flagpost --test it nemesis::nothing -- --ignored --nocapture
 //! ```
 //!
 //! `FLAGPOST_TEST_SEED=N` does the same things in the same order again, as far as chance has to do with it.

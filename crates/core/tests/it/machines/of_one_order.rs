@@ -383,7 +383,7 @@ fn who_joins_takes_over_all_that_is_there_and_goes_on() {
         let [a, b] = [first.home.root(), home.root()].map(|root| own(replicated_in(root)));
         assert_alike(&a, &b);
     }
-    // A build that knows no fleet changes nothing of it.
+    // A process without a connection to the order changes nothing of it.
     let alone = List::open(&home, &first.repository.name).unwrap();
     let refusal = tasks::add(&alone, &worker("ann"), &subject("Alone"), &[]);
     assert!(matches!(refused(refusal), OrderRefusal::Unreachable { .. }));
