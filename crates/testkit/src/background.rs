@@ -13,8 +13,7 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// How long anything may take before a test gives up on it.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::patience::patience;
 
 /// A process in the background.
 #[derive(Debug)]
@@ -109,7 +108,7 @@ impl Background {
     /// # Panics
     /// Where it does not come within a minute; what it said is shown.
     pub fn end(self) -> Ended {
-        self.end_within(PATIENCE)
+        self.end_within(patience())
     }
 
     /// Waits for its end so long.

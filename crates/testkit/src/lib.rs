@@ -16,11 +16,11 @@ pub mod chance;
 pub mod clients;
 pub mod fleet_log;
 pub mod header_proxy;
-
 pub mod markdown;
 pub mod model_server;
 pub mod nats;
 pub mod passage;
+pub mod patience;
 pub mod power;
 pub mod race;
 pub mod repository;

@@ -31,8 +31,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long a child may take for anything before the test gives up on it.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::patience::patience;
+
 const ROLE: &str = "FLAGPOST_TEST_ROLE";
 const PLACE: &str = "FLAGPOST_TEST_PLACE";
 const NUMBER: &str = "FLAGPOST_TEST_NUMBER";
@@ -116,7 +116,7 @@ impl Child {
     /// # Panics
     /// Where nothing comes for a minute.
     pub fn next_report(&self) -> Option<String> {
-        match self.reports.recv_timeout(PATIENCE) {
+        match self.reports.recv_timeout(patience()) {
             Ok(report) => Some(report),
             Err(RecvTimeoutError::Disconnected) => None,
             Err(RecvTimeoutError::Timeout) => panic!("child {} is silent", self.id()),
@@ -237,7 +237,7 @@ impl ChildRole {
 /// # Panics
 /// Where it does not within a minute.
 pub fn until(what: &str, mut condition: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + patience();
     while !condition() {
         assert!(Instant::now() < deadline, "waited in vain until {what}");
         thread::sleep(Duration::from_millis(1));
