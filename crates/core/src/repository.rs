@@ -210,7 +210,7 @@ impl RepositoryTop {
     }
 
     fn assign(&self, home: &Home) -> Result<RepoId> {
-        let id = uuid::Uuid::new_v4().to_string().parse()?;
+        let id = home.fs().random_id().to_string().parse()?;
         self.set(home, &id)?;
         Ok(id)
     }

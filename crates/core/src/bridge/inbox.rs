@@ -175,7 +175,7 @@ pub struct NewCommand {
 /// processing the inbox.
 pub fn send(bridge: &Bridge<'_>, given: NewCommand, wait: Duration) -> Result<Value> {
     let id = match given.command.get("id") {
-        None => uuid::Uuid::now_v7().to_string(),
+        None => bridge.home.fs().dated_id().to_string(),
         Some(Value::String(id)) if !id.is_empty() => id.clone(),
         Some(_) => return Err(bridge.invalid("id", "it must be a text that is not empty")),
     };

@@ -237,7 +237,7 @@ pub fn keep(
     for arguments in forms {
         outgoing.add(&KeptReport {
             form: FORM,
-            id: uuid::Uuid::now_v7().to_string(),
+            id: home.fs().dated_id().to_string(),
             said_at: home.now(),
             after,
             operation: operation.name().to_owned(),

@@ -283,7 +283,7 @@ pub(super) fn propose_through(
             None => {
                 replay = false;
                 if brief.extras.id.is_none() {
-                    brief.extras.id = Some(uuid::Uuid::now_v7().to_string());
+                    brief.extras.id = Some(mail.home.fs().dated_id().to_string());
                 }
                 locked.under_a_new_number(|seq, batch| {
                     brief.seq = seq;

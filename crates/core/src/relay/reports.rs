@@ -113,7 +113,7 @@ pub fn publish(mail: &Mail<'_>, actor: &WorkerId, draft: NewReport) -> Result<Re
             });
         }
         if report.extras.id.is_none() {
-            report.extras.id = Some(uuid::Uuid::now_v7().to_string());
+            report.extras.id = Some(mail.home.fs().dated_id().to_string());
         }
         locked.under_a_new_number(|seq, batch| {
             report.seq = seq;

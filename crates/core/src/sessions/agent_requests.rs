@@ -120,7 +120,7 @@ pub fn say(list: &List<'_>, report: &Path, words: &[AgentRequest]) -> Result<()>
 /// Leaves a word beside the report; durable on return.
 fn leave(home: &Home, report: &Path, word: &AgentRequest) -> Result<()> {
     let out = report.parent().unwrap_or(Path::new("/"));
-    let path = out.join(format!("{PREFIX}{}.json", uuid::Uuid::now_v7()));
+    let path = out.join(format!("{PREFIX}{}.json", home.fs().dated_id()));
     let text = serde_json::to_string_pretty(word).map_err(|error| not_taken(error.to_string()))?;
     Ok(fsx::publish(
         home.fs(),

@@ -28,6 +28,7 @@ use super::{
     recover,
 };
 use crate::{
+    Home,
     error::{Error, Result},
     history::{Entry, History, Kind},
     list::List,
@@ -80,7 +81,7 @@ pub fn begin<'h>(
     let group = start.group.or_else(|| common_group(&outlines));
     let session = free_id(sessions, group, &taken(sessions, list, &outlines)?)?;
     let session = match order::is_shared(home, &repository.id)? {
-        true => told_apart(&session)?,
+        true => told_apart(home, &session)?,
         false => session,
     };
     let text = lock::render(&Lock::of_ours(
@@ -217,8 +218,8 @@ pub(super) fn free_id(
 
 /// The same id as no other machine has it: one may begin there within the same second, and a claim names
 /// its session.
-fn told_apart(id: &SessionId) -> Result<SessionId> {
-    let random = uuid::Uuid::new_v4().simple().to_string();
+fn told_apart(home: &Home, id: &SessionId) -> Result<SessionId> {
+    let random = home.fs().random_id().simple().to_string();
     let short = random.get(..8).unwrap_or_default();
     let longer = format!("{id}-{short}");
     Ok(longer.parse().or_else(|_| random.parse())?)

@@ -90,13 +90,9 @@ pub(super) fn clear_the_way(sessions: &Sessions<'_>) -> Result<()> {
         return Ok(());
     };
     let at = home.now().to_zoned(TimeZone::UTC).datetime();
-    let rand: String = uuid::Uuid::new_v4()
-        .simple()
-        .to_string()
-        .chars()
-        .take(6)
-        .collect();
-    let dir = sessions.dir(&interrupted_name(at, &rand)?);
+    let random = home.fs().random_id().simple().to_string();
+    let random = random.get(..6).unwrap_or_default();
+    let dir = sessions.dir(&interrupted_name(at, random)?);
     fsx::flag(home.fs(), &live.join(layout::RECOVERING))?;
     fsx::move_dir(home.fs(), &live, &dir)?;
     // Held until the files are out of the way, so that nobody takes the dead session for free.

@@ -82,7 +82,7 @@ impl Batch {
             .chain(of(Turn::New, self.creations))
             .chain(of(Turn::Last, self.puts));
         for (turn, (target, bytes)) in all {
-            let temporary = temporary::temporary_path(&target);
+            let temporary = temporary::temporary_path(fs, &target);
             let created = match turn {
                 Turn::New => fs.create(&temporary),
                 Turn::Ahead | Turn::Last => fs.create_like(&temporary, &target, 0o600),

@@ -23,7 +23,7 @@ pub struct StagedFile<'f> {
 impl<'f> StagedFile<'f> {
     /// Begins one with an empty file, which nobody else may read.
     pub fn of(fs: &'f dyn Fs, target: &Path) -> Result<Self> {
-        let temporary = temporary::temporary_path(target);
+        let temporary = temporary::temporary_path(fs, target);
         fs.create(&temporary).map_err(Error::io("create", target))?;
         Ok(Self {
             fs,

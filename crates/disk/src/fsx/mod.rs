@@ -41,6 +41,8 @@ pub use shared::{make_shared_dir, rewrite};
 pub use socket::listen;
 pub use sweep::{orphans, remove_orphans};
 
+use uuid::Uuid;
+
 use crate::error::{Error, Result, found};
 
 /// Largest file we read whole: 16 MiB. No envelope, task or artifact comes near it.
@@ -120,6 +122,14 @@ pub trait Fs: Send + Sync + fmt::Debug {
     }
     /// Makes the content of every file of the file system that holds `dir` durable.
     fn sync_all(&self, dir: &Path) -> io::Result<()>;
+    /// A random id (UUID, version 4) that nobody else has.
+    fn random_id(&self) -> Uuid {
+        Uuid::new_v4()
+    }
+    /// An id (UUID, version 7) that nobody else has, later in order than those that were given before.
+    fn dated_id(&self) -> Uuid {
+        Uuid::now_v7()
+    }
     /// Takes the `flock` on a file, creating it 0600; `None` when it was not free within `wait`.
     fn flock(&self, path: &Path, wait: Duration) -> io::Result<Option<Box<dyn Flock>>>;
 }

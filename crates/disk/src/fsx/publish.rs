@@ -9,7 +9,7 @@ use super::{Error, Fs, Result, sync_parent, temporary};
 
 /// Creates `target` with this content, durable on return; [`Error::Conflict`] where it exists.
 pub fn publish(fs: &dyn Fs, target: &Path, bytes: &[u8]) -> Result<()> {
-    let temporary = temporary::temporary_path(target);
+    let temporary = temporary::temporary_path(fs, target);
     let written = write(fs, &temporary, bytes)
         .map_err(Error::io("write", target))
         .and_then(|()| rename_new(fs, &temporary, target));

@@ -11,7 +11,7 @@ use super::{Error, Fs, Result, publish::rename_new, read, sync_parent, temporary
 /// Durable on return, and never seen half written; [`Error::Changed`] or [`Error::Conflict`] where
 /// somebody was faster.
 pub fn rewrite(fs: &dyn Fs, target: &Path, was: Option<&[u8]>, bytes: &[u8]) -> Result<()> {
-    let temporary = temporary::temporary_path(target);
+    let temporary = temporary::temporary_path(fs, target);
     let written = write(fs, &temporary, target, bytes)
         .map_err(Error::io("write", target))
         .and_then(|()| put_in_place(fs, &temporary, target, was));

@@ -5,10 +5,12 @@
 
 use std::path::{Path, PathBuf};
 
+use super::Fs;
+
 /// A fresh temporary name beside `target`.
-pub(super) fn temporary_path(target: &Path) -> PathBuf {
+pub(super) fn temporary_path(fs: &dyn Fs, target: &Path) -> PathBuf {
     let name = target.file_name().unwrap_or_default().to_string_lossy();
-    let random = uuid::Uuid::new_v4().simple();
+    let random = fs.random_id().simple();
     target.with_file_name(format!(".{name}.tmp-{}-{random}", std::process::id()))
 }
 
@@ -22,11 +24,11 @@ pub(super) fn writer(name: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::RealFs, *};
 
     #[test]
     fn trap_07_a_temporary_is_a_dotfile_that_no_reader_globs() {
-        let path = temporary_path(Path::new("/list/21.json"));
+        let path = temporary_path(&RealFs, Path::new("/list/21.json"));
         let name = path.file_name().unwrap().to_str().unwrap();
         assert!(name.starts_with(".21.json.tmp-"), "{name}");
         assert!(
