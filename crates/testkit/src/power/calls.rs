@@ -13,6 +13,7 @@ use std::{
 
 use flagpost_disk::fsx::{FileKind, Flock, Fs, Handle, Room, Stat};
 use rustix::io::Errno;
+use uuid::Uuid;
 
 use super::{
     fs::{Machine, PowerFs},
@@ -220,17 +221,29 @@ impl Fs for PowerFs {
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
         let mut machine = self.powered()?;
         let inode = machine.tree.inode(dir)?;
-        machine.step(DiskStep::SyncDir(dir.to_owned()))?;
-        machine.tree.sync_dir(inode);
+        if machine.sync(DiskStep::SyncDir(dir.to_owned()))? {
+            machine.tree.sync_dir(inode);
+        }
         Ok(())
     }
 
     fn sync_all(&self, dir: &Path) -> io::Result<()> {
         let mut machine = self.powered()?;
         machine.tree.inode(dir)?;
-        machine.step(DiskStep::SyncAll(dir.to_owned()))?;
-        machine.tree.settle();
+        if machine.sync(DiskStep::SyncAll(dir.to_owned()))? {
+            machine.tree.settle();
+        }
         Ok(())
+    }
+
+    fn random_id(&self) -> Uuid {
+        let [random, _] = self.machine().ids();
+        random
+    }
+
+    fn dated_id(&self) -> Uuid {
+        let [_, dated] = self.machine().ids();
+        dated
     }
 
     fn flock(&self, path: &Path, wait: Duration) -> io::Result<Option<Box<dyn Flock>>> {
@@ -297,8 +310,9 @@ impl Handle for PowerHandle {
 
     fn sync(&mut self) -> io::Result<()> {
         let mut machine = self.fs.powered()?;
-        machine.step(DiskStep::SyncFile(self.path.clone()))?;
-        machine.tree.sync_file(self.inode);
+        if machine.sync(DiskStep::SyncFile(self.path.clone()))? {
+            machine.tree.sync_file(self.inode);
+        }
         Ok(())
     }
 }

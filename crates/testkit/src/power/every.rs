@@ -1,75 +1,183 @@
 //! Searching for the step at which an operation must not fail.
+//!
+//! Owns which states are checked: each that differs from all before it, once. A state is what the disk holds,
+//! what other machines were given, and what the operation answered.
 
-use std::thread;
+use std::{
+    collections::HashSet,
+    fmt::Debug,
+    fs::OpenOptions,
+    hash::{DefaultHasher, Hash, Hasher},
+    io::Write,
+    panic::{self, AssertUnwindSafe},
+    thread,
+};
 
 use super::{
     fs::{Fault, PowerFs},
     step::DiskStep,
 };
 
+/// Names a file to which each search adds a line: how often it cut the power or failed a step, the states
+/// that it met, and how many of them differ and were checked.
+const STATES: &str = "FLAGPOST_TEST_STATES";
+
 /// Cuts the power after each step of an operation and checks each outcome.
 ///
-/// The operation gets a fresh disk from `setup` each time, and the power goes after 0, 1, 2 … of
-/// its steps, at last after all of them. `check` sees the restarted disk and what the operation
-/// had answered by then: what it acknowledged must be there.
+/// The operation gets a copy of the disk each time, and the power goes after 0, 1, 2 … of its steps, at last
+/// after all of them. `check` sees the restarted disk and what the operation had answered by then: what it
+/// acknowledged must be there.
+///
+/// Then the search shows that it can fail: of the syncs that the operation asks for it leaves out each, and at
+/// last all, until `check` finds that something is lost.
 ///
 /// # Panics
-/// Where `check` does; the message before it names the cut and the outcome.
-pub fn every_crash<R>(
-    setup: impl Fn() -> PowerFs,
+/// Where `check` does, the message before it names the cut and the outcome; and where the operation syncs, and
+/// nothing is found lost without.
+pub fn every_crash<R: Debug>(
+    setup: impl FnOnce() -> PowerFs,
     operation: impl Fn(&PowerFs) -> R,
     check: impl Fn(&PowerFs, &R),
 ) {
-    let free = setup();
-    free.run_free();
-    operation(&free);
-    let total = free.steps().len();
-    for cut in 0..=total {
-        let fs = setup();
-        fs.cut_after(cut);
-        let answer = operation(&fs);
-        for choice in fs.choices(cut as u64) {
-            let _witness = Witness(|| {
-                let steps = fs.steps();
-                eprintln!(
-                    "the power went after {cut} of {total} steps {steps:#?}\nand left {choice:#?}"
-                );
-            });
-            check(&fs.recovered(&choice), &answer);
+    let search = Search {
+        before: setup(),
+        operation,
+        check,
+    };
+    let mut seen = States::default();
+    let free = search.uncut();
+    let steps = free.steps();
+    search.cut(&mut seen, 0..=steps.len(), &[]);
+    seen.tell();
+    let before = &search.before;
+    let is_elsewhere = free.kept_elsewhere() != before.kept_elsewhere();
+    if is_elsewhere || free.files() == before.files() {
+        // What other machines have, and what was refused, is lost by no sync that is missing here.
+        return;
+    }
+    let syncs = (1..).zip(&steps).filter(|(_, step)| step.is_sync());
+    let syncs: Vec<usize> = syncs.map(|(number, _)| number).collect();
+    // What has two places is lost only without both syncs.
+    let mut omissions = syncs.chunks(1).chain([syncs.as_slice()]);
+    let is_missed = |omitted: &[usize]| {
+        let cuts = omitted.first().copied().unwrap_or_default()..=steps.len();
+        let searched = AssertUnwindSafe(|| search.cut(&mut seen, cuts, omitted));
+        panic::catch_unwind(searched).is_err()
+    };
+    assert!(
+        syncs.is_empty() || omissions.any(is_missed),
+        "nothing is found lost where none of these syncs is done: {steps:#?}"
+    );
+}
+
+/// An operation on one disk, and what must hold of whatever is left of it.
+struct Search<O, C> {
+    before: PowerFs,
+    operation: O,
+    check: C,
+}
+
+impl<R: Debug, O: Fn(&PowerFs) -> R, C: Fn(&PowerFs, &R)> Search<O, C> {
+    /// The disk after all steps of the operation.
+    fn uncut(&self) -> PowerFs {
+        let free = self.before.copy();
+        free.run_free();
+        (self.operation)(&free);
+        free
+    }
+
+    /// Cuts the power after so many steps, of which these syncs are left out, and checks what is new.
+    fn cut(&self, seen: &mut States, cuts: impl IntoIterator<Item = usize>, omitted: &[usize]) {
+        for cut in cuts {
+            let fs = self.before.copy();
+            fs.cut_after(cut);
+            fs.omit(omitted);
+            let answer = (self.operation)(&fs);
+            seen.searched += 1;
+            for choice in fs.choices(cut as u64) {
+                let left = fs.recovered(&choice);
+                if !seen.is_new(&left, &answer) {
+                    continue;
+                }
+                let _witness = Witness(|| {
+                    let steps = fs.steps();
+                    eprintln!("the power went after {cut} steps {steps:#?}\nand left {choice:#?}");
+                });
+                (self.check)(&left, &answer);
+            }
         }
+    }
+}
+
+/// The states that were checked.
+#[derive(Default)]
+struct States {
+    searched: usize,
+    met: usize,
+    checked: HashSet<u64>,
+}
+
+impl States {
+    fn is_new(&mut self, fs: &PowerFs, answer: &impl Debug) -> bool {
+        let mut hasher = DefaultHasher::new();
+        fs.hash(&mut hasher);
+        format!("{answer:?}").hash(&mut hasher);
+        self.met += 1;
+        self.checked.insert(hasher.finish())
+    }
+
+    /// Adds the line of this search to the file, where one is named.
+    fn tell(&self) {
+        let Some(path) = std::env::var_os(STATES) else {
+            return;
+        };
+        let thread = thread::current();
+        let test = thread.name().unwrap_or_default();
+        let (met, checked) = (self.met, self.checked.len());
+        let line = format!("{test} {} {met} {checked}\n", self.searched);
+        let file = OpenOptions::new().create(true).append(true).open(path);
+        file.and_then(|mut file| file.write_all(line.as_bytes()))
+            .expect("the states can be counted");
     }
 }
 
 /// Kills an operation after each of its steps and checks the disk, which has all that it did.
 ///
-/// The operation gets a fresh disk from `setup` each time, and nothing happens after 0, 1, 2 … of its
+/// The operation gets a copy of the disk each time, and nothing happens after 0, 1, 2 … of its
 /// steps, as when its process is killed and the machine lives.
 ///
 /// # Panics
 /// Where `check` does; the message before it names the step.
 pub fn every_kill<R>(
-    setup: impl Fn() -> PowerFs,
+    setup: impl FnOnce() -> PowerFs,
     operation: impl Fn(&PowerFs) -> R,
     check: impl Fn(&PowerFs),
 ) {
-    let free = setup();
+    let before = setup();
+    let free = before.copy();
     free.run_free();
     operation(&free);
     let total = free.steps().len();
+    let mut seen = States::default();
     for last in 0..=total {
-        let fs = setup();
+        let fs = before.copy();
         fs.cut_after(last);
         operation(&fs);
         fs.settle();
+        seen.searched += 1;
         let _witness = Witness(|| {
             let steps = fs.steps();
             eprintln!("it was killed after {last} of {total} steps {steps:#?}");
         });
         // Nothing is left that a power cut could take away.
         for choice in fs.choices(last as u64) {
-            check(&fs.recovered(&choice));
+            let left = fs.recovered(&choice);
+            if seen.is_new(&left, &()) {
+                check(&left);
+            }
         }
     }
+    seen.tell();
 }
 
 /// Fails one step of an operation, each in turn, until the operation meets no fault.
@@ -81,31 +189,40 @@ pub fn every_kill<R>(
 ///
 /// # Panics
 /// Where `check` does, or a temporary is left; the message before it names the fault.
-pub fn every_fault<R>(
-    setup: impl Fn() -> PowerFs,
+pub fn every_fault<R: Debug>(
+    setup: impl FnOnce() -> PowerFs,
     operation: impl Fn(&PowerFs) -> R,
     check: impl Fn(&PowerFs, &R),
 ) {
+    let before = setup();
+    let mut seen = States::default();
     for fault in [Fault::NoSpace, Fault::Broken] {
         for step in 1.. {
-            let fs = setup();
+            let fs = before.copy();
             fs.fail_step(step, fault);
             let answer = operation(&fs);
             let Some(failed) = fs.failed() else {
                 break;
             };
+            seen.searched += 1;
             let _witness = Witness(|| eprintln!("{fault:?} at step {step}, {failed:?}"));
-            check(&fs, &answer);
             if !matches!(failed, DiskStep::Remove(_)) {
                 let left = fs.temporaries();
                 assert!(left.is_empty(), "{left:?} left behind");
             }
             for choice in fs.choices(step as u64) {
+                let left = fs.recovered(&choice);
+                if !seen.is_new(&left, &answer) {
+                    continue;
+                }
                 let _witness = Witness(|| eprintln!("and then a power cut that left {choice:#?}"));
-                check(&fs.recovered(&choice), &answer);
+                check(&left, &answer);
             }
+            // Last, since it goes on with the disk itself.
+            check(&fs, &answer);
         }
     }
+    seen.tell();
 }
 
 /// Says where a check failed.

@@ -5,18 +5,25 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    hash::{Hash, Hasher},
     io,
     path::{Path, PathBuf},
     sync::{Arc, Condvar, Mutex, MutexGuard},
 };
 
 use rustix::io::Errno;
+use uuid::{Builder, Uuid};
 
 use super::{
     crash::{self, CrashOutcome},
     step::DiskStep,
     tree::Tree,
 };
+
+/// The first id's time: 2023-11-14.
+const BEGIN_MILLIS: u64 = 1_700_000_000_000;
+/// Spreads small numbers over the bits of an id.
+const SPREAD: u128 = 0x9E37_79B9_7F4A_7C15_F39C_C060;
 
 /// How a single step fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,9 +53,13 @@ pub(super) struct Machine {
     plan: Plan,
     is_on: bool,
     failed: Option<DiskStep>,
+    /// The syncs, as steps counted from 1, that count as done and do nothing.
+    omitted: BTreeSet<usize>,
     rival: Option<(PathBuf, Vec<u8>)>,
     pub(super) locked: BTreeSet<u64>,
     elsewhere: Vec<Vec<u8>>,
+    /// How many ids were given out.
+    ids: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -69,25 +80,49 @@ impl PowerFs {
             tree.create(slot, true);
         }
         tree.settle();
-        Self::of(tree)
-    }
-
-    fn of(tree: Tree) -> Self {
-        let machine = Machine {
+        Self::of(Machine {
             tree,
             steps: Vec::new(),
             asked: 0,
             plan: Plan::Free,
             is_on: true,
             failed: None,
+            omitted: BTreeSet::new(),
             rival: None,
             locked: BTreeSet::new(),
             elsewhere: Vec::new(),
-        };
+            ids: 0,
+        })
+    }
+
+    fn of(machine: Machine) -> Self {
         Self(Arc::new(Shared {
             machine: Mutex::new(machine),
             unlocked: Condvar::new(),
         }))
+    }
+
+    /// A machine with this tree in which nothing runs, and which knows what this one knows.
+    fn with(&self, tree: impl FnOnce(&Tree) -> Tree) -> Self {
+        let machine = self.machine();
+        Self::of(Machine {
+            tree: tree(&machine.tree),
+            steps: Vec::new(),
+            asked: 0,
+            plan: Plan::Free,
+            is_on: true,
+            failed: None,
+            omitted: BTreeSet::new(),
+            rival: machine.rival.clone(),
+            locked: BTreeSet::new(),
+            elsewhere: machine.elsewhere.clone(),
+            ids: machine.ids,
+        })
+    }
+
+    /// The same disk once more, of which nothing is shared.
+    pub fn copy(&self) -> Self {
+        self.with(Tree::clone)
     }
 
     /// Counts steps from here on, and lets all of them succeed.
@@ -103,6 +138,11 @@ impl PowerFs {
     /// Counts steps from here on, and fails number `step` (from 1) only.
     pub fn fail_step(&self, step: usize, fault: Fault) {
         self.plan(Plan::FailAt(step, fault));
+    }
+
+    /// Does nothing for these syncs, by their numbers as steps from 1: as if the product did not ask for them.
+    pub(super) fn omit(&self, syncs: &[usize]) {
+        self.machine().omitted = syncs.iter().copied().collect();
     }
 
     /// Somebody else creates this file the moment before it is renamed to as a new name.
@@ -135,10 +175,7 @@ impl PowerFs {
 
     /// The disk after a power cut at this moment, restarted.
     pub fn recovered(&self, choice: &CrashOutcome) -> Self {
-        let machine = self.machine();
-        let recovered = Self::of(crash::recovered(&machine.tree, choice));
-        recovered.machine().elsewhere.clone_from(&machine.elsewhere);
-        recovered
+        self.with(|tree| crash::recovered(tree, choice))
     }
 
     /// Hands something to another machine, which keeps it whatever happens to this one.
@@ -149,6 +186,13 @@ impl PowerFs {
     /// What another machine was given, in order.
     pub fn kept_elsewhere(&self) -> Vec<Vec<u8>> {
         self.machine().elsewhere.clone()
+    }
+
+    /// What this machine has, and what others were given.
+    pub(super) fn hash(&self, state: &mut impl Hasher) {
+        let machine = self.machine();
+        machine.tree.hash(state);
+        machine.elsewhere.hash(state);
     }
 
     /// Every file with its content, temporaries and lock files included.
@@ -188,7 +232,7 @@ impl PowerFs {
         machine.failed = None;
     }
 
-    fn machine(&self) -> MutexGuard<'_, Machine> {
+    pub(super) fn machine(&self) -> MutexGuard<'_, Machine> {
         self.0.machine.lock().expect("no test panics inside it")
     }
 
@@ -213,6 +257,21 @@ impl Machine {
         let inode = self.tree.create(slot, false);
         self.tree.extend(inode, &content);
         Ok(())
+    }
+
+    /// Ids of versions 4 and 7: the same on every copy of a disk, none twice on one, and the second in order.
+    pub(super) fn ids(&mut self) -> [Uuid; 2] {
+        self.ids += 1;
+        let bytes = (u128::from(self.ids) * SPREAD).to_le_bytes();
+        let [head @ .., _, _, _, _, _, _] = bytes;
+        let dated = Builder::from_unix_timestamp_millis(BEGIN_MILLIS + self.ids, &head);
+        [Builder::from_random_bytes(bytes), dated].map(Builder::into_uuid)
+    }
+
+    /// Asks for a sync, which the caller performs where the answer is yes.
+    pub(super) fn sync(&mut self, step: DiskStep) -> io::Result<bool> {
+        self.step(step)?;
+        Ok(!self.omitted.contains(&self.asked))
     }
 
     /// Asks for a step: the caller performs it on the tree after `Ok`.

@@ -38,6 +38,16 @@ pub enum DiskStep {
     Sign(PathBuf),
 }
 
+impl DiskStep {
+    /// Whether it makes something durable, and changes nothing.
+    pub(super) fn is_sync(&self) -> bool {
+        matches!(
+            self,
+            Self::SyncFile(_) | Self::SyncDir(_) | Self::SyncAll(_)
+        )
+    }
+}
+
 /// Checks the order of an operation that promises durability: a file is synced before its name is
 /// moved, and on return nothing that was changed is without its sync, content or directory.
 ///

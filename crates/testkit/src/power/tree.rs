@@ -8,6 +8,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     ffi::OsString,
+    hash::{Hash, Hasher},
     io,
     path::{Component, Path},
 };
@@ -175,6 +176,19 @@ impl Tree {
         }
     }
 
+    /// All that can be reached and seen, with the stamps by which caches know files.
+    pub(super) fn hash(&self, state: &mut impl Hasher) {
+        let mut dirs = vec![ROOT];
+        while let Some(dir) = dirs.pop() {
+            for (name, child) in self.entries(dir) {
+                let node = self.node(child);
+                (dir, name, child, node.modified, node.changed).hash(state);
+                node.content.hash(state);
+                dirs.extend(node.is_dir.then_some(child));
+            }
+        }
+    }
+
     /// The inode at a path.
     pub(super) fn inode(&self, path: &Path) -> io::Result<u64> {
         let mut walked = vec![ROOT];
@@ -230,9 +244,9 @@ impl Tree {
 
     /// What a directory holds.
     pub(super) fn entries(&self, dir: u64) -> impl Iterator<Item = (&OsString, u64)> {
+        let begin = |dir| (dir, OsString::new());
         self.names
-            .iter()
-            .filter(move |((parent, _), _)| *parent == dir)
+            .range(begin(dir)..begin(dir + 1))
             .map(|((_, name), inode)| (name, *inode))
     }
 

@@ -21,12 +21,6 @@ use crate::{
     world::{self, World, add, id, power, worker},
 };
 
-/// Copies of a disk on which everything is durable.
-fn copies(of: PowerFs) -> impl Fn() -> PowerFs {
-    let all = of.choices(0).remove(0);
-    move || of.recovered(&all)
-}
-
 /// A session was archived before, and knows one thing.
 fn setup() -> PowerFs {
     let fs = power();
@@ -172,12 +166,12 @@ fn whole_went_well(fs: &PowerFs, (said, is_archived): &(Acknowledged, bool)) {
 
 #[test]
 fn of_a_whole_session() {
-    every_crash(copies(setup()), whole, whole_went_well);
+    every_crash(setup, whole, whole_went_well);
 }
 
 #[test]
 fn of_a_whole_session_on_a_broken_disk() {
-    every_fault(copies(setup()), whole, whole_went_well);
+    every_fault(setup, whole, whole_went_well);
 }
 
 #[test]
@@ -206,8 +200,8 @@ fn of_a_recovery() {
         });
         assert_eq!(interrupted.count(), 1);
     };
-    every_crash(copies(died()), operation, check);
-    every_fault(copies(died()), operation, check);
+    every_crash(died, operation, check);
+    every_fault(died, operation, check);
 }
 
 /// The power goes again while the next one begins.
@@ -226,5 +220,5 @@ fn of_a_start_after_a_crash() {
             assert_eq!(releases(&lines, &id(task)), 1);
         }
     };
-    every_crash(copies(died()), operation, check);
+    every_crash(died, operation, check);
 }
