@@ -208,7 +208,10 @@ impl Locked<'_> {
             .outside(letter)
             .detail("files", was_outside.join(", "))
             .detail("decision", verdict.decision.as_str());
-        if !was_outside.is_empty() {
+        if was_outside.is_empty() {
+            // Whoever wrote the line may have been stopped before it was durable.
+            fsx::sync(fs, self.mail.history().path())?;
+        } else {
             self.record(actor, vec![entry])?;
         }
         // The line tells what was decided. Each machine has its own files say so, and asks nobody.
