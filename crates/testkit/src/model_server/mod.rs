@@ -104,6 +104,11 @@ impl ModelServer {
         lock(&self.play.requests).clone()
     }
 
+    /// How many requests there were so far.
+    pub fn count(&self) -> usize {
+        lock(&self.play.requests).len()
+    }
+
     /// The requests that were turns of the script with this marker, oldest first.
     pub fn turns(&self, marker: &str) -> Vec<Request> {
         let mut requests = self.requests();

@@ -1,16 +1,10 @@
 //! A brief that is delivered to an agent at work, while its model thinks.
 
-use std::{
-    sync::{Mutex, mpsc},
-    time::Duration,
-};
+use std::sync::{Mutex, mpsc};
 
-use flagpost_testkit::{clients::Client, model_server::Step};
+use flagpost_testkit::{clients::Client, model_server::Step, patience::patience};
 
 use super::stage::{Stage, runs};
-
-/// How long the two sides wait for each other.
-const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The brief.
 pub const TOLD: &str = "Rebase on main first";
@@ -31,7 +25,7 @@ impl Pause {
         let (reach, told) = (Mutex::new(reach), Mutex::new(told));
         let paused = Step::by(move |_| {
             reach.lock().unwrap().send(()).unwrap();
-            told.lock().unwrap().recv_timeout(PATIENCE).unwrap();
+            told.lock().unwrap().recv_timeout(patience()).unwrap();
             step.clone()
         });
         (paused, Self { reached, go_on })
@@ -39,7 +33,7 @@ impl Pause {
 
     /// The model has heard the turn, and thinks.
     pub fn is_reached(&self) {
-        self.reached.recv_timeout(PATIENCE).unwrap();
+        self.reached.recv_timeout(patience()).unwrap();
     }
 
     /// It answers.
@@ -67,6 +61,11 @@ pub fn worker(stage: &Stage) -> String {
 /// Sends a brief to the worker of the task while its model thinks, and lets it through.
 pub fn deliver(stage: &Stage, pause: &Pause) {
     pause.is_reached();
+    send(stage);
+}
+
+/// Sends a brief to the worker of the task, and lets it through.
+pub fn send(stage: &Stage) {
     let worker = worker(stage);
     stage.world.ok(["assign", "9", &worker, "--inline", TOLD]);
     stage.world.ok(["ratify", &worker]);

@@ -1,14 +1,20 @@
 //! Attempts that end badly: a client that gives up, and one whose time is up.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
 use flagpost_testkit::{
     clients::{self, Client},
-    model_server::{Request, Step},
+    model_server::Step,
 };
 use serde_json::json;
 
 use super::{
     for_each_client,
     stage::{Stage, runs},
+    time::{Silences, limited},
 };
 
 for_each_client!(
@@ -16,28 +22,36 @@ for_each_client!(
     who_runs_out_of_time_goes_on_with_the_conversation,
 );
 
-fn a_client_that_gives_up_is_tried_again(client: Client) {
-    let Some(stage) = Stage::new(client, "- [ ] Write the parser\n") else {
-        return;
-    };
+const PLAN: &str = "- [ ] Write the parser\n";
+
+/// A model that refuses the prompt of the first attempt, until the client gives up, and does the task in the
+/// second.
+pub fn gives_up_at_first(client: Client, task: u32) -> Step {
     let body = json!({"type": "error", "error": {
         "type": "invalid_request_error",
         "message": "The prompt is bad",
         "code": 400,
         "status": "INVALID_ARGUMENT",
     }});
-    let first = |request: &Request| request.path_ending("/1-2/out/report.md").is_none();
-    let said = std::sync::atomic::AtomicBool::new(false);
+    let second = format!("/{task}-2/out/report.md");
+    let said = AtomicBool::new(false);
     let step = Step::by(move |request| {
-        if first(request) {
+        if request.path_ending(&second).is_none() {
             return Step::status(400, body.clone());
         }
-        match said.swap(true, std::sync::atomic::Ordering::Relaxed) {
-            false => runs(client, "flagpost done 1 Written"),
+        match said.swap(true, Ordering::Relaxed) {
+            false => runs(client, &format!("flagpost done {task} Written")),
             true => Step::text("Said."),
         }
     });
-    stage.script(1, [step.for_ever()]);
+    step.for_ever()
+}
+
+fn a_client_that_gives_up_is_tried_again(client: Client) {
+    let Some(stage) = Stage::new(client, PLAN) else {
+        return;
+    };
+    stage.script(1, [gives_up_at_first(client, 1)]);
     let run = stage.run(&["--agent", client.as_str()]);
     run.came_to(0, &["FAIL", "PASS"]);
     let first = run.told("task.ended")[0];
@@ -61,26 +75,25 @@ fn a_client_that_gives_up_is_tried_again(client: Client) {
 }
 
 fn who_runs_out_of_time_goes_on_with_the_conversation(client: Client) {
-    let Some(mut stage) = Stage::new(client, "- [ ] Write the parser\n") else {
+    let stage = || {
+        let mut stage = Stage::new(client, PLAN)?;
+        stage.set(clients::NO_RELAUNCH, "");
+        Some(stage)
+    };
+    let play = |stage: &Arc<Stage>, silences: &Silences| {
+        stage.script(
+            1,
+            [
+                runs(client, "flagpost task note 1 'Half of it'"),
+                silences.of_attempt(1),
+                runs(client, "flagpost done 1 Written"),
+                Step::text("Said."),
+            ],
+        );
+    };
+    let Some((stage, run)) = limited(client, stage, play) else {
         return;
     };
-    stage.set(clients::NO_RELAUNCH, "");
-    stage.script(
-        1,
-        [
-            runs(client, "flagpost task note 1 'Half of it'"),
-            Step::hang(),
-            runs(client, "flagpost done 1 Written"),
-            Step::text("Said."),
-        ],
-    );
-    // Enough for it to come so far on a machine that has much else to do.
-    let timeout = match client {
-        Client::Opencode => "60s",
-        Client::Gemini => "30s",
-        _ => "10s",
-    };
-    let run = stage.run(&["--agent", client.as_str(), "--timeout", timeout]);
     run.came_to(0, &["FAIL", "PASS"]);
     assert_eq!(run.sessions(1).len(), 1, "{}", run.shown);
     let heard = stage.heard(1);

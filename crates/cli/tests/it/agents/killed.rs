@@ -6,7 +6,6 @@ use std::{collections::BTreeSet, sync::Arc};
 use flagpost_testkit::{
     clients::{self, Client},
     model_server::Step,
-    race,
 };
 use rustix::process::Signal;
 
@@ -62,9 +61,7 @@ fn what_was_done_before_and_after_is_built_upon(client: Client) {
         "2",
     ];
     let mut first = stage.begin(&args);
-    race::until("it has written", || {
-        stage.heard(1).len() == 2 || !first.is_running()
-    });
+    stage.until("it has written", &mut first, |_| stage.heard(1).len() == 2);
     assert!(first.is_running(), "{}\n{}", first.stdout(), first.stderr());
     first.signal(Signal::KILL);
     let told = first.end().stdout;

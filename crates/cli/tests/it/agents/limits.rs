@@ -9,6 +9,7 @@ use flagpost_testkit::{
 use super::{
     for_clients,
     stage::{Stage, runs},
+    time::{long_enough, moment, rests_until},
 };
 
 for_clients! {
@@ -82,33 +83,28 @@ fn at_its_limit_an_account_rests(client: Client) {
 }
 
 fn the_work_goes_on_when_the_account_may(client: Client) {
-    let Some(stage) = stage(client, "- [ ] Write the parser\n") else {
+    let rested = long_enough(|time| {
+        let Some(stage) = stage(client, "- [ ] Write the parser\n") else {
+            return Some(None);
+        };
+        let [done, end] = said(client, 1);
+        let limit = usage_limit(clients::api(client), RESETS_AT);
+        let first = Step::tool("no_such_tool", serde_json::json!({}));
+        stage.script(1, [first, limit, done, end]);
+        let until = moment(time);
+        let agent = ["--agent", client.as_str(), "--retries", "1"];
+        let mut run = stage.begin(&[&agent[..], &["--park-until", &until]].concat());
+        stage.until("the account rests", &mut run, |run| {
+            run.stdout().contains("agent.parked")
+        });
+        rests_until(&run, &until).then(|| {
+            let run = stage.ended(run);
+            Some((stage, run))
+        })
+    });
+    let Some((stage, run)) = rested else {
         return;
     };
-    let [done, end] = said(client, 1);
-    let limit = usage_limit(clients::api(client), RESETS_AT);
-    stage.script(
-        1,
-        [
-            Step::tool("no_such_tool", serde_json::json!({})),
-            limit,
-            done,
-            end,
-        ],
-    );
-    // So long a client may take to start, its checks before the run included, on a busy machine.
-    let until = match client {
-        Client::Gemini | Client::Opencode => "60s",
-        _ => "20s",
-    };
-    let run = stage.run(&[
-        "--agent",
-        client.as_str(),
-        "--park-until",
-        until,
-        "--retries",
-        "1",
-    ]);
     let ends = vec!["PARKED".to_owned(), "PASS".to_owned()];
     assert_eq!((run.code, run.ends(1)), (0, ends), "{}", run.shown);
     assert_eq!(run.ended(1)["attempt"], 1, "{}", run.shown);

@@ -6,6 +6,7 @@
 
 mod person;
 mod stage;
+mod time;
 
 mod deliveries;
 mod endings;

@@ -1,15 +1,17 @@
 //! What an attempt used and cost is told, logged and shown.
 
+use std::sync::Arc;
+
 use flagpost_testkit::{
     clients::{self, Client},
     model_server::{CACHED, INPUT, OUTPUT, Step, burst},
-    race,
 };
 use serde_json::json;
 
 use super::{
     for_clients, for_each_client,
     stage::{Run, Stage, runs},
+    time::{Silences, limited},
 };
 
 for_each_client!(what_an_attempt_used_is_told_and_logged);
@@ -82,24 +84,25 @@ fn turns(run: &Run) -> Vec<u64> {
 }
 
 fn what_it_used_is_known_though_it_was_ended_before_it_told(client: Client) {
-    let Some(stage) = Stage::new(client, "- [ ] Write the parser\n") else {
+    let note = || runs(client, "flagpost task note 1 'Some of it'");
+    let play = |stage: &Arc<Stage>, silences: &Silences| {
+        stage.script(
+            1,
+            [
+                note(),
+                silences.of_attempt(1),
+                note(),
+                note(),
+                silences.of_attempt(2),
+                runs(client, "flagpost done 1 Written"),
+                Step::text("Said."),
+            ],
+        );
+    };
+    let stage = || Stage::new(client, "- [ ] Write the parser\n");
+    let Some((_, run)) = limited(client, stage, play) else {
         return;
     };
-    let note = || runs(client, "flagpost task note 1 'Some of it'");
-    let done = runs(client, "flagpost done 1 Written");
-    stage.script(
-        1,
-        [
-            note(),
-            Step::hang(),
-            note(),
-            note(),
-            Step::hang(),
-            done,
-            Step::text("Said."),
-        ],
-    );
-    let run = stage.run(&["--agent", client.as_str(), "--timeout", "6s"]);
     assert_eq!((run.code, run.sessions(1).len()), (0, 1), "{}", run.shown);
     assert_eq!(turns(&run), [1, 2, 2], "{}", run.shown);
     let total = 5 * (INPUT + OUTPUT);
@@ -123,10 +126,9 @@ fn what_was_used_before_is_counted_once(client: Client) {
     let args = ["--agent", client.as_str(), "--wait-for-answers"];
     let mut run = stage.begin(&args);
     for n in 1..=2 {
-        race::until("it asks", || {
-            run.stdout().matches("session.stays").count() == n || !run.is_running()
+        stage.until("it asks", &mut run, |run| {
+            run.stdout().matches("session.stays").count() == n
         });
-        assert!(run.is_running(), "{}\n{}", run.stdout(), run.stderr());
         stage.world.ok(["answer", "1", "LL"]);
     }
     let run = stage.ended(run);

@@ -9,20 +9,17 @@ use std::{
     process::{Child, ChildStdin, Command, Stdio},
     sync::mpsc,
     thread,
-    time::Duration,
 };
 
 use flagpost_testkit::{
     clients::Client,
+    patience::patience,
     race::until,
     sealed::{Ran, World},
 };
 use serde_json::{Value, json};
 
 use super::stage::Stage;
-
-/// How long a client may take where the machine has much else to do.
-const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Somebody with a client, in the repository of a fleet with W3, for whom a brief waits.
 pub struct Person {
@@ -154,7 +151,7 @@ impl Dialog {
     pub fn until(&self, is_it: impl Fn(&Value) -> bool) -> Value {
         let mut before = Vec::new();
         loop {
-            match self.lines.recv_timeout(PATIENCE) {
+            match self.lines.recv_timeout(patience()) {
                 Ok(line) if is_it(&line) => return line,
                 Ok(line) => before.push(line.to_string()),
                 Err(error) => panic!("{error} after\n{}", before.join("\n")),

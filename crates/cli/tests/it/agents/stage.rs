@@ -10,13 +10,15 @@ use std::{
     ops::Deref,
     path::{Path, PathBuf},
     process::Command,
-    time::Duration,
+    thread,
+    time::{Duration, Instant},
 };
 
 use flagpost_testkit::{
     background::Background,
     clients::{self, Client, Installed, Login},
     model_server::{ModelServer, Step},
+    patience::patience,
     sealed::World,
 };
 use serde_json::Value;
@@ -38,8 +40,8 @@ pub struct Run {
     pub shown: String,
 }
 
-/// How long a run may take where the machine has much else to do.
-const PATIENCE: Duration = Duration::from_secs(240);
+/// How often to look at a run that is waited for.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// What the clients' user has of their own.
 const USERS: &[(&str, &str)] = &[
@@ -125,9 +127,40 @@ impl Stage {
         self.ended(self.begin(args))
     }
 
+    /// Waits until this holds of a run. It may take as long as it likes while it goes on: patience begins
+    /// anew with whatever it prints, and with each request of its clients.
+    #[track_caller]
+    pub fn until(
+        &self,
+        what: &str,
+        run: &mut Background,
+        mut holds: impl FnMut(&mut Background) -> bool,
+    ) {
+        let progress = |run: &Background| (run.stdout().len(), self.server.count());
+        let mut seen = progress(run);
+        let mut deadline = Instant::now() + patience();
+        while !holds(run) {
+            let now = progress(run);
+            if now != seen {
+                (seen, deadline) = (now, Instant::now() + patience());
+            }
+            let goes_on = run.is_running() && Instant::now() < deadline;
+            // It may have come to it as its last act.
+            assert!(
+                goes_on || holds(run),
+                "in vain until {what}\n{}\n{}",
+                run.stdout(),
+                run.stderr()
+            );
+            thread::sleep(LOOK);
+        }
+    }
+
     /// Waits for the end of a run, and looks at what its clients printed.
-    pub fn ended(&self, run: Background) -> Run {
-        let ended = run.end_within(PATIENCE);
+    #[track_caller]
+    pub fn ended(&self, mut run: Background) -> Run {
+        self.until("it ends", &mut run, |run| !run.is_running());
+        let ended = run.end();
         let mut shown = ended.to_string();
         let mut logs = Vec::new();
         walk(&self.sessions(), &mut logs);

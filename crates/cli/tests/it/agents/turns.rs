@@ -1,7 +1,7 @@
 //! Turns of the user: what is said to an agent that works reaches it without any call of a tool, once,
 //! together with the hooks; and what could not be said so is not lost.
 
-use std::fs;
+use std::{fs, sync::Arc};
 
 use flagpost_testkit::{
     background::Background,
@@ -15,9 +15,10 @@ use serde_json::Value;
 use crate::run_stage;
 
 use super::{
-    deliveries::{ACKNOWLEDGE, Pause, TOLD, deliver, script},
+    deliveries::{ACKNOWLEDGE, Pause, TOLD, deliver, script, send},
     for_clients,
     stage::{Stage, runs},
+    time::{Silences, limited},
 };
 
 for_clients! {
@@ -51,9 +52,7 @@ fn tellings(stage: &Stage) -> Vec<String> {
 /// Sends a brief while the model thinks, and lets it answer once the run has told of that by a turn.
 fn deliver_by_turn(stage: &Stage, pause: &Pause, run: &mut Background) {
     deliver(stage, pause);
-    race::until("a turn tells of it", || {
-        tellings(stage).contains(&"turn".to_owned()) || !run.is_running()
-    });
+    stage.until("it is told of", run, |_| !tellings(stage).is_empty());
     assert_eq!(
         tellings(stage),
         ["turn"],
@@ -190,23 +189,21 @@ fn what_a_dying_process_was_not_told_reaches_the_next(client: Client) {
 }
 
 fn a_time_limit_ends_a_second_turn_and_the_conversation_goes_on(client: Client) {
-    let Some(stage) = Stage::new(client, PLAN) else {
+    let play = |stage: &Arc<Stage>, silences: &Silences| {
+        let there = Arc::clone(stage);
+        // The operator's part is done here, since the time of the attempt passes meanwhile.
+        let first = Step::by(move |_| {
+            send(&there);
+            race::until("it is told of", || !tellings(&there).is_empty());
+            Step::text("I think.")
+        });
+        script(stage, client, [first, silences.of_attempt(1)]);
+    };
+    let Some((stage, run)) = limited(client, || Stage::new(client, PLAN), play) else {
         return;
     };
-    let (first, pause) = Pause::before(Step::text("I think."));
-    script(&stage, client, [first, Step::hang()]);
-    let args = [
-        "--agent",
-        client.as_str(),
-        "--retries",
-        "2",
-        "--timeout",
-        "30s",
-    ];
-    let mut run = stage.begin(&args);
-    deliver_by_turn(&stage, &pause, &mut run);
-    let run = stage.ended(run);
     run.came_to(0, &["FAIL", "PASS"]);
+    assert_eq!(tellings(&stage)[0], "turn", "{}", run.shown);
     assert_eq!(run.sessions(1).len(), 1, "{}", run.shown);
     let heard = stage.heard(1);
     assert!(
@@ -285,8 +282,8 @@ fn an_answer_reaches_an_agent_that_has_not_ended(client: Client) {
     );
     let mut run = stage.begin(&["--agent", client.as_str(), "--retries", "1"]);
     answer(&stage, &pause);
-    race::until("it is given the answer", || {
-        run.stdout().contains("task.answered") || !run.is_running()
+    stage.until("it is given the answer", &mut run, |run| {
+        run.stdout().contains("task.answered")
     });
     pause.goes_on();
     let run = stage.ended(run);
