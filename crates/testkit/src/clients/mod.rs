@@ -15,7 +15,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-pub use aim::{Login, NO_RELAUNCH, aim, aim_as};
+pub use aim::{COMPILE_CACHE, Login, NO_RELAUNCH, aim, aim_as};
 pub use flagpost_model::client::Client;
 pub use tools::{api, served, shell, write};
 

@@ -90,6 +90,8 @@ impl Stage {
         let tmp = outside.join("tmp");
         fs::create_dir(&tmp).unwrap();
         world.set("TMPDIR", tmp);
+        let compiled = Path::new(env!("CARGO_TARGET_TMPDIR")).join("compiled");
+        world.set(clients::COMPILE_CACHE, compiled);
         for it in &found {
             world.set("PATH", it.path(&outside));
         }

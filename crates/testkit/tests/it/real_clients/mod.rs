@@ -101,6 +101,10 @@ impl Bench {
             .env("HOME", self.dir.path().join("home"))
             .env("PATH", self.installed.path(self.dir.path()))
             .env("TMPDIR", self.dir.path().join("tmp"))
+            .env(
+                clients::COMPILE_CACHE,
+                Path::new(env!("CARGO_TARGET_TMPDIR")).join("compiled"),
+            )
             .current_dir(self.dir.path().join("web"));
         command
     }
