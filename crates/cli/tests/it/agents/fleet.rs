@@ -169,6 +169,7 @@ fn answer_until(stage: &Stage, run: &mut Background, enough: impl Fn(&Background
 }
 
 #[test]
+#[ignore = "the whole client matrix: ./check --all"]
 fn whatever_happens_to_a_run_each_task_ends_once() {
     // The account works again before the run dies.
     let killed = long_enough(|time| {
@@ -189,6 +190,7 @@ fn whatever_happens_to_a_run_each_task_ends_once() {
 }
 
 #[test]
+#[ignore = "the whole client matrix: ./check --all"]
 fn so_it_does_where_the_run_dies_while_an_account_rests() {
     let Some(fleet) = Fleet::new() else {
         return;

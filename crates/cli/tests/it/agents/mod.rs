@@ -1,8 +1,9 @@
 //! Real clients at work through `flagpost run`: Claude Code, Codex, Gemini CLI and opencode, against a model
 //! server that plays scripts.
 //!
-//! Owns the matrix: what each of them does, and what must come of it. One that is not installed is said
-//! to be skipped.
+//! Owns the matrix: what each of them does, and what must come of it; and a smoke of it, one run for each
+//! client, that is never left out. The matrix takes ten minutes and is run where something has changed that
+//! it depends on, which `checks/clients-sum` says. A client that is not installed is said to be skipped.
 
 mod person;
 mod stage;
@@ -25,10 +26,12 @@ mod refusals;
 mod reports;
 mod sandboxes;
 mod silence;
+mod smoke;
 mod tools;
 mod turns;
 
-/// The tests of a module for several clients, each a test of its own so that they run side by side.
+/// The tests of a module for all clients, each a test of its own so that they run side by side. They are of
+/// the matrix.
 macro_rules! for_each_client {
     ($($case:ident),* $(,)?) => {
         crate::agents::for_clients! {
@@ -44,7 +47,13 @@ macro_rules! for_each_client {
 macro_rules! for_clients {
     ($($module:ident $client:ident: $($case:ident),* $(,)?;)*) => {$(
         mod $module {
-            $(#[test] fn $case() { super::$case(flagpost_testkit::clients::Client::$client); })*
+            $(
+                #[test]
+                #[ignore = "the whole client matrix: ./check --all"]
+                fn $case() {
+                    super::$case(flagpost_testkit::clients::Client::$client);
+                }
+            )*
         }
     )*};
 }

@@ -67,6 +67,7 @@ fn what_the_operator_adds_reaches_the_command_line(client: Client) {
 
 /// Also those that 'codex exec resume' does not know.
 #[test]
+#[ignore = "the whole client matrix: ./check --all"]
 fn a_conversation_of_codex_goes_on_with_what_the_operator_added() {
     let client = Client::Codex;
     let Some(stage) = Stage::new(client, PLAN) else {
@@ -99,6 +100,7 @@ fn a_conversation_of_codex_goes_on_with_what_the_operator_added() {
 }
 
 #[test]
+#[ignore = "the whole client matrix: ./check --all"]
 fn a_subscription_reaches_claude_and_what_ties_it_to_a_parent_does_not() {
     let Some(mut stage) = Stage::of(&[(Client::Claude, Login::Subscription)], PLAN) else {
         return;
@@ -137,6 +139,7 @@ fn a_subscription_reaches_claude_and_what_ties_it_to_a_parent_does_not() {
 }
 
 #[test]
+#[ignore = "the whole client matrix: ./check --all"]
 fn codex_has_its_task_and_its_path_and_no_parent() {
     let Some(mut stage) = Stage::new(Client::Codex, PLAN) else {
         return;

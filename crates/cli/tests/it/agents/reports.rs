@@ -48,7 +48,7 @@ fn every_way_to_report_works_in_a_worktree(client: Client) {
 }
 
 /// Nothing of a client or its sandbox is in the repository.
-fn must_have_left_nothing(stage: &Stage) {
+pub fn must_have_left_nothing(stage: &Stage) {
     assert_eq!(
         stage.git(&["status", "--porcelain", "--ignored"]),
         "!! .claude/\n"
