@@ -8,7 +8,8 @@
 
 import { join } from 'node:path';
 import { SIZES, open, signIn, visit } from '../../tests/faces/browser.mjs';
-import { until, World } from '../../tests/faces/world.mjs';
+import { until } from '../../tests/faces/patience.mjs';
+import { World } from '../../tests/faces/world.mjs';
 
 /** Name, address, size and colours. */
 const PICTURES = [

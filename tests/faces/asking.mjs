@@ -1,8 +1,7 @@
 // One request and its answer, exactly as a test says them: no header is added, no redirect followed.
 
 import { request } from 'node:http';
-
-const PATIENCE = 30_000;
+import { PATIENCE } from './patience.mjs';
 
 /** The answer: its status, its headers and its text, which is read as JSON where that is asked for. */
 export function ask({ body, headers = {}, ...where }) {
@@ -43,7 +42,7 @@ export function listen({ headers = {}, ...where }) {
       answer.on('close', () => (stream.ended = true));
       resolve(stream);
     });
-    asked.setTimeout(PATIENCE * 6, () => asked.destroy(new Error(`a silent stream: ${where.path}`)));
+    asked.setTimeout(PATIENCE, () => asked.destroy(new Error(`a silent stream: ${where.path}`)));
     asked.on('error', reject);
     asked.end();
   });

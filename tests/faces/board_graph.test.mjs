@@ -6,7 +6,8 @@ import { after, test } from 'node:test';
 import { faults } from './access.mjs';
 import { open, signIn, SIZES, visit } from './browser.mjs';
 import { strangers, TEXTS, TURNED } from './hostile.mjs';
-import { until, World } from './world.mjs';
+import { until } from './patience.mjs';
+import { World } from './world.mjs';
 
 const browser = await open({ after });
 

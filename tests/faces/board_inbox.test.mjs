@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { aloud } from './board.mjs';
 import { enter, open, SIZES, visit } from './browser.mjs';
-import { until, World } from './world.mjs';
+import { until } from './patience.mjs';
+import { World } from './world.mjs';
 
 const browser = await open({ after });
 

@@ -6,7 +6,8 @@ import { after, test } from 'node:test';
 import { listen } from './asking.mjs';
 import { card, column, openBoard } from './board.mjs';
 import { open, visit } from './browser.mjs';
-import { until, World } from './world.mjs';
+import { until } from './patience.mjs';
+import { World } from './world.mjs';
 
 const TASKS = 10_000;
 /** The first card is there so soon, warm. */

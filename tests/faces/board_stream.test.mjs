@@ -5,7 +5,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { aloud, card, drag, openBoard } from './board.mjs';
 import { open, visit } from './browser.mjs';
-import { until, World } from './world.mjs';
+import { until } from './patience.mjs';
+import { World } from './world.mjs';
 import { wire } from './wire.mjs';
 
 /** A board with these tasks, and a browser whose way to the daemon can be cut. */

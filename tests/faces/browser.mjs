@@ -8,7 +8,8 @@ import { createRequire } from 'node:module';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { lend, lendLogin } from './assets.mjs';
-import { PATIENCE, ROOT } from './world.mjs';
+import { PATIENCE } from './patience.mjs';
+import { ROOT } from './world.mjs';
 
 const MODULES = process.env.FLAGPOST_TEST_MODULES || join(ROOT, 'target/faces/node_modules');
 /** Loads a module that `./check` has installed. */
@@ -41,7 +42,7 @@ const QUICK = '--js-flags=--no-opt --single-threaded';
 export async function open(t, args = []) {
   const browser = await installed('playwright-core').chromium.launch({
     executablePath: chromium(),
-    timeout: PATIENCE * 2,
+    timeout: PATIENCE,
     // It shows only what the tests themselves wrote, and starts where there are no namespaces.
     chromiumSandbox: false,
     args: ['--disable-dev-shm-usage', '--no-proxy-server', '--disable-gpu', QUICK, ...args],

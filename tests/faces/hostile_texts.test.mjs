@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { enter, open, SCHEMES, SIZES, visit } from './browser.mjs';
 import { strangers, TEXTS, TURNED } from './hostile.mjs';
-import { until, World } from './world.mjs';
+import { until } from './patience.mjs';
+import { World } from './world.mjs';
 
 const browser = await open({ after });
 const world = await World.make({ after });

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { faults } from './access.mjs';
 import { SCHEMES, SIZES, open, signIn, visit } from './browser.mjs';
-import { until, World } from './world.mjs';
+import { until } from './patience.mjs';
+import { World } from './world.mjs';
 
 /** Each task writes a file of its own; 2 and 3 both write one, so that one of them conflicts. The check refuses 5. */
 const AGENT = `

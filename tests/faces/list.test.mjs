@@ -5,7 +5,8 @@ import { after, test } from 'node:test';
 import { faults } from './access.mjs';
 import { aloud, openBoard } from './board.mjs';
 import { open, SIZES, visit } from './browser.mjs';
-import { until, World } from './world.mjs';
+import { until } from './patience.mjs';
+import { World } from './world.mjs';
 
 const browser = await open({ after });
 

@@ -6,7 +6,8 @@ import { after, test } from 'node:test';
 import { listen } from './asking.mjs';
 import { open, signIn, visit } from './browser.mjs';
 import { elsewhere } from './elsewhere.mjs';
-import { until, World } from './world.mjs';
+import { until } from './patience.mjs';
+import { World } from './world.mjs';
 
 const SECRET = 'Merge the seal of the parser';
 const browser = await open({ after }, ['--host-resolver-rules=MAP flagpost.example 127.0.0.1']);

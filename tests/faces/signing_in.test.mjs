@@ -7,7 +7,8 @@ import { after, test } from 'node:test';
 import { listen } from './asking.mjs';
 import { open, signIn, visit } from './browser.mjs';
 import { elsewhere } from './elsewhere.mjs';
-import { until, World } from './world.mjs';
+import { until } from './patience.mjs';
+import { World } from './world.mjs';
 
 const browser = await open({ after });
 const world = await World.make({ after });

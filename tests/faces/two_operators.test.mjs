@@ -5,7 +5,8 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { card, drag, openBoard } from './board.mjs';
 import { enter, open, visit } from './browser.mjs';
-import { until, World } from './world.mjs';
+import { until } from './patience.mjs';
+import { World } from './world.mjs';
 
 const browser = await open({ after });
 const world = await World.make({ after });

@@ -10,31 +10,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { ask } from './asking.mjs';
+import { PATIENCE, until } from './patience.mjs';
 
 export const ROOT = resolve(import.meta.dirname, '../..');
 const PROGRAM = resolve(process.env.FLAGPOST_TEST_BIN || join(ROOT, 'target/debug/flagpost'));
 
-/** How long anything may take before a test gives up on it. */
-export const PATIENCE = 30_000;
-
 const run = promisify(execFile);
-
-/** Waits until something holds; what it answered, if that is not nothing. */
-export async function until(what, holds, patience = PATIENCE) {
-  const deadline = Date.now() + patience;
-  let fault;
-  for (;;) {
-    try {
-      const held = await holds();
-      if (held) return held;
-      fault = undefined;
-    } catch (error) {
-      fault = error;
-    }
-    if (Date.now() > deadline) throw new Error(`never: ${what}`, { cause: fault });
-    await new Promise((done) => setTimeout(done, 20));
-  }
-}
 
 /** A home and a git repository, `web`, below it. */
 export class World {
@@ -152,13 +133,13 @@ export class World {
     return this.#daemon;
   }
 
-  /** Ends the daemon and what was started, where it runs: each gets a moment, and no more. */
+  /** Ends the daemon and what was started, where it runs; what does not end by itself is killed once patience is over. */
   async down() {
     for (const { child, ended } of this.#others.splice(0)) {
       // A run that is told so twice ends its agents too. Two signals at once are one.
       child.kill('SIGINT');
       const again = setInterval(() => child.kill('SIGINT'), 100);
-      const late = setTimeout(() => child.kill('SIGKILL'), 5000);
+      const late = setTimeout(() => child.kill('SIGKILL'), PATIENCE);
       if (child.exitCode === null && child.signalCode === null) await ended;
       clearInterval(again);
       clearTimeout(late);
@@ -167,7 +148,7 @@ export class World {
     this.#daemon = null;
     if (daemon === null) return;
     daemon.child.kill('SIGTERM');
-    const late = setTimeout(() => daemon.child.kill('SIGKILL'), 5000);
+    const late = setTimeout(() => daemon.child.kill('SIGKILL'), PATIENCE);
     await daemon.ended;
     clearTimeout(late);
   }

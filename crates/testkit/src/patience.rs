@@ -1,6 +1,6 @@
 //! How long a test waits for anything before it gives up.
 //!
-//! Owns the one deadline of all waits, in Rust and, in the same words, in `tests/faces/world.mjs`. A test has
+//! Owns the one deadline of all waits, in Rust and, in the same words, in `tests/faces/patience.mjs`. A test has
 //! no number of its own, and none asserts how fast something was: that is a benchmark's to say.
 
 use std::{
