@@ -1,6 +1,6 @@
 // The board as a test sees it: its columns and cards, and what is said aloud.
 
-import { enter } from './browser.mjs';
+import { drawn, enter } from './browser.mjs';
 
 /** A column of the board: ready, claimed, running, needs, done. */
 export const column = (page, lane) => page.locator(`section[data-lane="${lane}"]`);
@@ -14,6 +14,12 @@ export async function openBoard(context, world, path = '/lists/web') {
   const page = await enter(context, world, path);
   await page.locator('a[data-id]').first().waitFor();
   return page;
+}
+
+/** Waits until the brief that is shown can be decided on: its end was in sight, and the keys are there. */
+export async function decidable(page) {
+  await page.locator('button[aria-disabled=false]').filter({ hasText: 'Let through' }).waitFor();
+  await drawn(page);
 }
 
 /** The state of a task, as the daemon tells it. */

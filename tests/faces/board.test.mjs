@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { aloud, card, column, drag, openBoard } from './board.mjs';
-import { open, visit } from './browser.mjs';
+import { open, settled, visit } from './browser.mjs';
 import { until } from './patience.mjs';
 import { World } from './world.mjs';
 
@@ -210,10 +210,13 @@ test('u that is pressed before the answer takes back what was just done, and not
     await route.fulfill({ status: 409, json: { message: 'Somebody else was faster.' } });
   });
   await finish('1');
+  const asked = [];
+  page.on('request', (request) => request.url().endsWith('/undo') && asked.push(request.url()));
   await page.keyboard.press('u');
   refuse();
   await page.locator('.toast.error').filter({ hasText: 'Somebody else was faster' }).waitFor();
-  await page.waitForTimeout(200);
+  await settled(page);
+  assert.deepEqual(asked, []);
   assert.equal(await stateOf(world, '3'), 'completed');
 });
 

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { aloud } from './board.mjs';
-import { enter, open, SIZES, visit } from './browser.mjs';
+import { aloud, decidable } from './board.mjs';
+import { drawn, enter, open, SIZES, visit } from './browser.mjs';
 import { until } from './patience.mjs';
 import { World } from './world.mjs';
 
@@ -20,9 +20,7 @@ async function inbox(t, ...bodies) {
   const context = await visit(t, browser);
   const page = await enter(context, world, '/inbox/W1/1');
   await page.getByRole('heading', { name: 'To W1' }).waitFor();
-  await page.getByText('── end').waitFor();
-  // A key that was meant for the item before does not act.
-  await page.waitForTimeout(400);
+  await decidable(page);
   return { world, page, context };
 }
 
@@ -45,12 +43,19 @@ test('y lets the brief through that is shown', async (t) => {
 
 test('a key that is pressed twice decides once', async (t) => {
   const { world, page } = await inbox(t, 'Merge the seal', 'Merge the lexer');
+  // However long the test takes, the next one has only just come up.
+  const now = await page.evaluate(() => Date.now());
+  await page.clock.setFixedTime(now);
   await page.keyboard.press('y');
   await page.keyboard.press('y');
-  await until('the first is decided', async () => !(await waiting(world)).includes(1));
+  await page.locator('button[aria-current=true]').filter({ hasText: 'Merge the lexer' }).waitFor();
+  await decidable(page);
   await page.keyboard.press('y');
-  await page.waitForTimeout(300);
+  await aloud(page, 'The item has just changed: press again.').waitFor();
   assert.deepEqual(await waiting(world), [2]);
+  await page.clock.setFixedTime(now + 1000);
+  await page.keyboard.press('y');
+  await until('the second is decided too', async () => (await waiting(world)).length === 0);
 });
 
 test('n rejects with a reason, which the worker is told', async (t) => {
@@ -123,15 +128,14 @@ test('a brief that is longer than the screen is decided on only once its end was
   await world.up();
   const page = await enter(await visit(t, browser), world, '/inbox/W1/1');
   await page.getByText('Step 3', { exact: false }).first().waitFor();
-  await page.waitForTimeout(400);
+  await drawn(page);
   await page.keyboard.press('y');
   await aloud(page, 'read to its end first').waitFor();
   assert.deepEqual(await waiting(world), [1]);
   await page.getByText('── end').scrollIntoViewIfNeeded();
-  await until('it is decided', async () => {
-    await page.keyboard.press('y');
-    return (await waiting(world)).length === 0;
-  });
+  await decidable(page);
+  await page.keyboard.press('y');
+  await until('it is decided', async () => (await waiting(world)).length === 0);
 });
 
 test('a new brief appears in the list, and the one that is read stays where it is', async (t) => {
@@ -170,6 +174,7 @@ test('on a phone the verbs of a long brief stay in reach, let through not beside
   await page.getByText('── end').scrollIntoViewIfNeeded();
   await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
   await reach();
-  await page.locator('button[aria-disabled=false]', { hasText: 'Let through' }).click();
+  await decidable(page);
+  await page.getByRole('button', { name: 'Let through' }).click();
   await until('it is decided', async () => (await waiting(world)).length === 0);
 });

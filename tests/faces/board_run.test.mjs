@@ -6,8 +6,8 @@ import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { inAllColours, tooWide } from './access.mjs';
-import { open, signIn, SIZES, visit } from './browser.mjs';
-import { strangers, TEXTS, TURNED } from './hostile.mjs';
+import { drawn, enter, hold, open, overhear, settled, SIZES, visit } from './browser.mjs';
+import { foundStrangers, TEXTS, TURNED } from './hostile.mjs';
 import { until } from './patience.mjs';
 import { World } from './world.mjs';
 
@@ -47,20 +47,43 @@ async function worldOf(t, subjects) {
   return { world, say, end, run, session };
 }
 
+/** Waits until the agent of the first task has printed this. */
+const printed = (world, text) => until(`it has printed ${text}`, async () => (await world.get('/v1/tasks/web/1/log')).json.text?.includes(text));
+
 /** A run that works on one task, and its log in a page. */
 async function following(t, size = SIZES.wide) {
   const { world, say, end, run, session } = await worldOf(t, ['Write the parser']);
   say(1, 'It begins.\n');
   const ended = run();
   const { id } = await session();
-  await until('it has printed', async () => (await world.get('/v1/tasks/web/1/log')).json.text?.includes('It begins.'));
-  const page = await signIn(await visit(t, browser, { size }), world);
+  await printed(world, 'It begins.');
+  const context = await visit(t, browser, { size });
+  await context.clock.install();
+  const page = await enter(context, world, `/runs/${id}`);
   const asked = [];
-  page.on('request', (request) => new URL(request.url()).pathname.endsWith('/log') && asked.push(request));
-  await page.goto(`${world.daemon.http}/runs/${id}`);
+  // Those of the log, and those that have no answer yet, but for the stream.
+  const under_way = new Set();
+  page.on('request', (request) => {
+    const { pathname } = new URL(request.url());
+    if (pathname.endsWith('/log')) asked.push(request);
+    if (pathname !== '/v1/events') under_way.add(request);
+  });
+  for (const ended of ['requestfinished', 'requestfailed']) page.on(ended, (request) => under_way.delete(request));
+  const isQuiet = () => until('all that the page asked for has come', () => under_way.size === 0);
   await page.getByRole('link', { name: 'log of #1' }).first().click();
   await log(page).getByText('It begins.').waitFor();
-  return { world, page, asked, say, end, ended, id };
+  return { world, page, asked, isQuiet, say, end, ended, id };
+}
+
+/** Tells the page that its task has moved, and lets all the time pass in which it may ask for something. */
+async function moveOn(world, page) {
+  const hears = await overhear(page);
+  await hold(page);
+  await world.flagpost('note', '1', 'The run has moved.');
+  await hears('task.updated', 'The run has moved.');
+  await page.clock.runFor(10_000);
+  await settled(page);
+  await page.clock.resume();
 }
 
 const log = (page) => page.getByRole('region', { name: 'What the agent printed' });
@@ -84,11 +107,10 @@ done.end(2);
 done.end(3);
 await done.run();
 const run = await done.session();
-const address = `${done.world.daemon.http}/runs/${run.id}`;
+const address = `/runs/${run.id}`;
 
 test('the timeline has a bar for each attempt, a word for each task and a row of signs for each wave', async (t) => {
-  const page = await signIn(await visit(t, browser), done.world);
-  await page.goto(address);
+  const page = await enter(await visit(t, browser), done.world, address);
   const row = (id) => page.getByRole('region', { name: 'Timeline' }).getByRole('listitem').filter({ hasText: `#${id} ` });
   await row(1).getByText('passed').waitFor();
   assert.deepEqual(await row(1).getByRole('img').evaluateAll((all) => all.map((it) => it.ariaLabel.replace(/, \d+ s$/, ''))), ['Try 1: failed', 'Try 2: passed']);
@@ -103,8 +125,7 @@ test('the timeline has a bar for each attempt, a word for each task and a row of
 });
 
 test('what a run wrote is in tabs, with its tables', async (t) => {
-  const page = await signIn(await visit(t, browser), done.world);
-  await page.goto(address);
+  const page = await enter(await visit(t, browser), done.world, address);
   const tabs = page.getByRole('navigation', { name: 'Parts of the run' });
   await tabs.getByRole('link', { name: 'Plan' }).click();
   await page.getByRole('heading', { name: 'Wave 1' }).waitFor();
@@ -117,14 +138,12 @@ test('what a run wrote is in tabs, with its tables', async (t) => {
 });
 
 test('output that deceives is text, and its colours are the page\'s', async (t) => {
-  const page = await signIn(await visit(t, browser), done.world);
-  await page.goto(`${done.world.daemon.http}/lists/web/tasks/2`);
+  const page = await enter(await visit(t, browser), done.world, '/lists/web/tasks/2');
   await page.getByRole('link', { name: 'Log of its agent' }).waitFor();
   await page.keyboard.press('L');
   await log(page).getByText('plain').waitFor();
   await log(page).getByRole('button', { name: 'Earlier lines' }).waitFor();
-  await page.waitForTimeout(300);
-  assert.deepEqual(await page.evaluate(strangers), { markup: [], ran: undefined });
+  assert.deepEqual(await foundStrangers(page), { markup: [], ran: undefined });
   const text = await log(page).innerText();
   assert.match(text, /red green plain ‹U\+001B›\]open/);
   assert.doesNotMatch(text, /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/u);
@@ -133,8 +152,7 @@ test('output that deceives is text, and its colours are the page\'s', async (t) 
 });
 
 test('the attempts of a task are chosen, and the address names the one', async (t) => {
-  const page = await signIn(await visit(t, browser), done.world);
-  await page.goto(`${address}#list=web&log=1&attempt=1`);
+  const page = await enter(await visit(t, browser), done.world, `${address}#list=web&log=1&attempt=1`);
   await log(page).getByText('The first try.').waitFor();
   await page.getByRole('searchbox', { name: 'Filter' }).fill('TRY');
   await page.getByRole('checkbox', { name: 'Wrap' }).uncheck();
@@ -163,14 +181,13 @@ test('a log is followed as it grows, until it ends, and nothing is asked after t
   await ended;
   await page.getByText('── the end').waitFor();
   const n = asked.length;
-  await world.flagpost('note', '1', 'The run is over.');
-  await page.waitForTimeout(700);
+  await moveOn(world, page);
   assert.equal(asked.length, n);
   assert.deepEqual(page.faults, []);
 });
 
 test('following stops at the first scroll up, and neither filter nor wrap resets that', async (t) => {
-  const { page, asked, say } = await following(t);
+  const { world, page, asked, isQuiet, say } = await following(t);
   say(1, lines(1, 300));
   await log(page).getByText('line 300, which').waitFor();
   await page.getByRole('checkbox', { name: 'Wrap' }).uncheck();
@@ -181,9 +198,11 @@ test('following stops at the first scroll up, and neither filter nor wrap resets
   await log(page).hover();
   await page.mouse.wheel(0, -400);
   await until('it does not follow', async () => !(await follow(page).isChecked()));
+  await isQuiet();
   const n = asked.length;
   say(1, lines(301, 310));
-  await page.waitForTimeout(700);
+  await printed(world, 'line 310, which');
+  await moveOn(world, page);
   assert.equal(asked.length, n);
   assert.ok((await below(page)) > 100);
   assert.equal(await page.getByRole('searchbox', { name: 'Filter' }).inputValue(), 'line 2');
@@ -226,33 +245,36 @@ test('earlier lines are read in parts, in their order and in place, and to the e
 });
 
 test('a log that is closed or not seen asks for nothing, and a bar that runs grows without a request', async (t) => {
-  const { page, asked, say } = await following(t);
-  const gone = [];
-  page.on('requestfailed', (request) => gone.push(request));
+  const { world, page, asked, isQuiet, say } = await following(t);
   await until('it waits for more', () => asked.some((it) => it.url().includes('wait=')));
   const hide = (isHidden) => page.evaluate((now) => {
     Object.defineProperty(document, 'hidden', { value: now, configurable: true });
     document.dispatchEvent(new Event('visibilitychange'));
   }, isHidden);
   await hide(true);
-  await until('the request has ended', () => gone.length === 1);
+  await drawn(page);
+  await isQuiet();
   const n = asked.length;
   say(1, 'Nobody sees it.\n');
-  await page.waitForTimeout(700);
+  await printed(world, 'Nobody sees it.');
+  await moveOn(world, page);
   assert.equal(asked.length, n);
   await hide(false);
   await log(page).getByText('Nobody sees it.').waitFor();
   await until('it waits again', () => asked.length > n + 1);
   await page.getByRole('link', { name: '‹' }).click();
-  await until('the request has ended', () => gone.length === 2);
   const bar = page.getByRole('region', { name: 'Timeline' }).getByRole('img', { name: 'Try 1: running' });
   await bar.waitFor();
-  // What the screen asks for at its beginning has come.
-  await page.waitForTimeout(1000);
+  // What the screen asks for at its beginning has come, and so has the end of the log's request.
+  await hold(page);
+  await page.clock.runFor(1000);
+  await isQuiet();
   const told = [];
   page.on('request', (request) => told.push(request.url()));
   const was = await bar.getAttribute('aria-label');
+  await page.clock.runFor(3000);
   await until('it has grown', async () => (await bar.getAttribute('aria-label')) !== was);
+  await settled(page);
   assert.deepEqual(told.filter((it) => it.includes('/v1/')), []);
   assert.deepEqual(page.faults, []);
 });
@@ -266,8 +288,7 @@ await plan.up();
 
 /** The page of one of them. */
 async function taskPage(t, id) {
-  const page = await signIn(await visit(t, browser), plan);
-  await page.goto(`${plan.daemon.http}/lists/web/tasks/${id}`);
+  const page = await enter(await visit(t, browser), plan, `/lists/web/tasks/${id}`);
   await page.getByRole('heading', { name: 'History' }).waitFor();
   return { world: plan, page };
 }
@@ -355,11 +376,11 @@ test('a question and its answer are shown as such, and older lines come on deman
 
 for (const [name, size] of Object.entries(SIZES)) {
   test(`the run, its documents, its logs and a task that ran have no fault, ${name}, in each colour scheme`, async (t) => {
-    const page = await signIn(await visit(t, browser, { size, reducedMotion: 'reduce' }), done.world);
+    const page = await enter(await visit(t, browser, { size, reducedMotion: 'reduce' }), done.world);
     const found = [];
-    for (const path of [address, `${address}#document=Log`, `${address}#document=Plan`, `${address}#list=web&log=2`, `${address}#list=web&log=1&attempt=1`, `${done.world.daemon.http}/lists/web/tasks/1`]) {
+    for (const path of [address, `${address}#document=Log`, `${address}#document=Plan`, `${address}#list=web&log=2`, `${address}#list=web&log=1&attempt=1`, '/lists/web/tasks/1']) {
       await page.goto('about:blank');
-      await page.goto(path);
+      await page.goto(`${done.world.daemon.http}${path}`);
       await page.locator('main:not([aria-busy="true"]) h1, article h1').first().waitFor();
       await page.getByText('● live').waitFor();
       await page.locator('.timeline, .prose, .log div, #subject').first().waitFor();

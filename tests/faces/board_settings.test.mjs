@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { chmodSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { faults } from './access.mjs';
-import { open, signIn, visit } from './browser.mjs';
-import { strangers, TEXTS } from './hostile.mjs';
+import { enter, hold, open, settled, visit } from './browser.mjs';
+import { foundStrangers, TEXTS } from './hostile.mjs';
 import { World } from './world.mjs';
 
 const browser = await open({ after });
@@ -17,11 +17,9 @@ await world.flagpost('add', 'Write the docs', '--description', `Quince ${TEXTS[0
 await world.brief('W1', 'Merge the seal\n\nBeware of the quicksand.\n');
 chmodSync(world.home, 0o755);
 await world.up();
-const { http } = world.daemon;
 
 async function show(t, path = '/#screen=settings') {
-  const page = await signIn(await visit(t, browser), world);
-  await page.goto(`${http}${path}`);
+  const page = await enter(await visit(t, browser), world, path);
   await page.locator('main h1').waitFor();
   await page.getByText('● live').waitFor();
   return page;
@@ -43,8 +41,7 @@ test('a finding is shown with its command, and looked for again by the button al
   const context = await visit(t, browser);
   const asked = [];
   context.on('request', (request) => new URL(request.url()).pathname === '/v1/doctor' && asked.push(request.url()));
-  const page = await signIn(context, world);
-  await page.goto(`${http}/#screen=settings`);
+  const page = await enter(context, world, '/#screen=settings');
   const finding = page.locator('li').filter({ hasText: 'others may look into the home' });
   await finding.getByText('warning').waitFor();
   await finding.getByText('flagpost doctor --fix').waitFor();
@@ -115,22 +112,30 @@ test('one search is made for all that was typed, none for verbs, and words that 
     const url = new URL(request.url());
     if (url.pathname === '/v1/search') asked.push(url.searchParams.get('text'));
   });
-  const page = await signIn(context, world);
+  await context.clock.install();
+  const page = await enter(context, world);
   await page.getByText('● live').waitFor();
   await page.keyboard.press('Control+k');
-  await page.getByRole('combobox', { name: /words/ }).pressSequentially('zzyzx', { delay: 20 });
+  await page.getByRole('combobox', { name: /words/ }).waitFor();
+  // Between two keys so much passes, however long they take.
+  await hold(page);
+  for (const key of 'zzyzx') {
+    await page.keyboard.press(key);
+    await page.clock.runFor(50);
+  }
+  await page.clock.runFor(1000);
   await page.getByText('Nothing is called that or says it.').waitFor();
-  assert.ok(asked.length < 5 && asked.at(-1) === 'zzyzx', asked.join(' '));
-  const before = asked.length;
+  assert.deepEqual(asked, ['zzyzx']);
   await page.getByRole('combobox', { name: /words/ }).fill('>undo');
   await page.getByRole('option', { name: /Undo/ }).waitFor();
-  await page.waitForTimeout(500);
-  assert.equal(asked.length, before);
+  await page.clock.runFor(10_000);
+  await settled(page);
+  assert.deepEqual(asked, ['zzyzx']);
 });
 
 test('what is found is text', async (t) => {
   const page = await show(t);
   await (await sought(page, 'quince')).filter({ hasText: TEXTS[0].slice(0, 20) }).waitFor();
-  assert.deepEqual(await page.evaluate(strangers), { markup: [], ran: undefined });
+  assert.deepEqual(await foundStrangers(page), { markup: [], ran: undefined });
   assert.deepEqual(page.faults, []);
 });

@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { lend, lendLogin } from './assets.mjs';
-import { PATIENCE } from './patience.mjs';
+import { PATIENCE, until } from './patience.mjs';
 import { ROOT } from './world.mjs';
 
 const MODULES = process.env.FLAGPOST_TEST_MODULES || join(ROOT, 'target/faces/node_modules');
@@ -73,6 +73,37 @@ function watch(page) {
   page.on('console', (message) => {
     if (message.type() === 'error') page.faults.push(`console: ${message.text()}`);
   });
+}
+
+/**
+ * Stops the clock of a page, whose context has one installed: from now on only the test moves it, with `runFor`, and
+ * what the page leaves for later happens when that is said, on whatever machine.
+ */
+export async function hold(page) {
+  const now = await page.evaluate(() => Date.now());
+  // A clock that runs cannot be stopped at the moment that it shows: it has gone on by then.
+  await page.clock.setFixedTime(now);
+  await page.clock.pauseAt(now);
+  await page.clock.setSystemTime(now);
+}
+
+/** Waits until the test has heard of each request that the page has made so far: one that came after them was answered. */
+export const settled = (page) => page.evaluate(async () => void (await (await fetch('/login/page.css', { cache: 'no-store' })).text()));
+
+/** Waits until what a page was told last is drawn and acts: keys and other effects follow the next frame. */
+export const drawn = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
+
+/** Hears what the stream tells a page, after the page itself; `hears` waits for an event with this name and these words. */
+export async function overhear(page) {
+  await page.evaluate(() => {
+    globalThis.overheard = [];
+    // The tab that leads passes everything on.
+    new BroadcastChannel('flagpost-stream').onmessage = ({ data }) => globalThis.overheard.push(data);
+  });
+  return (event, words) =>
+    until(`the page hears of ${event}: ${words}`, () =>
+      page.evaluate(([event, words]) => globalThis.overheard.some((it) => it.event === event && it.data.includes(words)), [event, words]),
+    );
 }
 
 /** Follows a link, and waits until the page that it signs in to is there. */

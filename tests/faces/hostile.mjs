@@ -28,11 +28,23 @@ export const HIDDEN = ['\u202e', '\u2066', '\u200f', '\u0007', '\u001b', '\u009b
 export const TURNED = `let through ${HIDDEN.map((it, n) => `${n}${it}`).join('')}gnp.exe`;
 
 /** What is on a page that only a text can have put there. */
-export function strangers() {
+function strangers() {
   const found = document.querySelectorAll(
     'img[src="x"], iframe, form[action*="flagpost.example"], meta[http-equiv=refresh], base, [onerror], [onload], ' +
       '[onfocus], [href^="javascript:" i], [href^="data:text" i], [src*="flagpost.example"], [href*="flagpost.example"], ' +
       'script:not([src]), style',
   );
   return { markup: [...found].map((it) => it.outerHTML), ran: globalThis.pwned };
+}
+
+/** The same once all that a text can have begun has had its turn: a picture that cannot be read and a file, which were begun after it, have ended. */
+export async function foundStrangers(page) {
+  await page.evaluate(async () => {
+    const image = new Image();
+    const failed = new Promise((done) => (image.onerror = done));
+    image.src = 'data:image/png,x';
+    await (await fetch('/login/page.css', { cache: 'no-store' })).text();
+    await failed;
+  });
+  return page.evaluate(strangers);
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { enter, open, SCHEMES, SIZES, visit } from './browser.mjs';
-import { strangers, TEXTS, TURNED } from './hostile.mjs';
+import { foundStrangers, TEXTS, TURNED } from './hostile.mjs';
 import { until } from './patience.mjs';
 import { World } from './world.mjs';
 
@@ -42,7 +42,7 @@ test('the test would see a text that became markup, and one that the policy stop
     return 'markup';
   }, TEXTS);
   assert.equal(told, 'TypeError');
-  assert.equal((await page.evaluate(strangers)).markup.length, 1);
+  assert.equal((await foundStrangers(page)).markup.length, 1);
   await until('both violations are seen', () => ['connect-src', 'require-trusted-types-for'].every((it) => page.faults.some((fault) => fault.startsWith(`policy: ${it}`))));
 });
 
@@ -57,9 +57,7 @@ for (const scheme of SCHEMES) {
     for (const path of PAGES) {
       await page.goto(`${http}${path}`);
       await until(`${path} shows a text`, async () => (await page.locator('body').innerText()).includes('pwned=1'));
-      // What a page does with a text it may do a moment later.
-      await page.waitForTimeout(300);
-      assert.deepEqual(await page.evaluate(strangers), { markup: [], ran: undefined }, path);
+      assert.deepEqual(await foundStrangers(page), { markup: [], ran: undefined }, path);
       seen += await page.locator('body').innerText();
     }
     assert.ok(seen.includes(TEXTS[0]) && seen.includes(TEXTS[1].slice(0, 8)), seen);
@@ -74,7 +72,7 @@ test('a page that an agent changes while it is open shows text too', async (t) =
   const text = `<img src=x onerror="globalThis.pwned=1"> is new`;
   await world.brief('W1', text);
   await page.getByText(text).first().waitFor();
-  assert.deepEqual(await page.evaluate(strangers), { markup: [], ran: undefined });
+  assert.deepEqual(await foundStrangers(page), { markup: [], ran: undefined });
   assert.deepEqual(page.faults, []);
 });
 

@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { card, drag, openBoard } from './board.mjs';
-import { enter, open, visit } from './browser.mjs';
+import { card, decidable, drag, openBoard } from './board.mjs';
+import { drawn, enter, open, visit } from './browser.mjs';
 import { until } from './patience.mjs';
 import { World } from './world.mjs';
 
@@ -23,10 +23,8 @@ async function both(body) {
   const { seq } = (await world.brief('W1', body)).brief;
   for (const page of pages) {
     await page.goto(`${world.daemon.http}/inbox/W1/${seq}`);
-    await page.getByText('── end').waitFor();
     await page.locator('.exactly').getByText(body).waitFor();
-    // A key that was meant for the item before does not act.
-    await page.waitForTimeout(350);
+    await decidable(page);
     page.faults.length = 0;
   }
   return seq;
@@ -107,7 +105,7 @@ test('a brief that another decides on stays on the screen, and says what happene
   await acts.edit(one);
   await other.getByText(/ann has decided on it: edited and let through/).waitFor();
   await other.locator('.diff .gone').getByText('Merge the cursor').waitFor();
-  await other.waitForTimeout(350);
+  await drawn(other);
   await other.keyboard.press('y');
   await toast(other, 'it is decided already').waitFor();
   assert.equal((await brief(next)).verdict, null, 'the key does not hit the next one');
@@ -122,7 +120,6 @@ test('Y lets through what it named, without the one that came meanwhile and the 
   const [one, other] = pages;
   const second = (await world.brief('W1', 'Merge the second')).brief.seq;
   await one.getByRole('button', { name: /Merge the second/ }).waitFor();
-  await one.waitForTimeout(350);
   await one.keyboard.press('Y');
   const dialog = one.getByRole('dialog');
   await dialog.getByText(`W1 ${first}, W1 ${second}`).waitFor();
