@@ -17,6 +17,9 @@ const PROGRAM = resolve(process.env.FLAGPOST_TEST_BIN || join(ROOT, 'target/debu
 
 const run = promisify(execFile);
 
+// A file that comes to no end is ended so. Its worlds vanish as it exits.
+process.once('SIGTERM', () => process.exit(143));
+
 /** A home and a git repository, `web`, below it. */
 export class World {
   #dir = mkdtempSync(join(tmpdir(), 'faces-'));
