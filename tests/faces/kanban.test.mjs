@@ -35,10 +35,6 @@ function session(name, files, dir = join(world.user, 'elsewhere', name)) {
 
 const silent = listen({ socketPath: world.socket, path: '/api/events?taskListId=silent', headers: { host: 'flagpost' } });
 const context = async (name) => (await world.get(`/api/execution-context/${name}`)).json.executionContext;
-const progress = async (name, text) => {
-  session(name, { 'progress.md': text });
-  return (await context(name)).progress;
-};
 const stream = (path) => listen({ socketPath: world.socket, path, headers: { host: 'flagpost' } });
 /** Everything but comments of a stream so far, event by event. */
 const events = (text) =>
@@ -152,8 +148,8 @@ test('an empty directory of a session is none', async () => {
   assert.equal(await context('empty-session'), null);
 });
 
-test('the progress of a session is read', async () => {
-  const told = await progress('progress', `# Execution Progress
+const PROGRESS = [
+  ['in whole', `# Execution Progress
 Status: Executing
 Wave: 2 of 4
 Max Parallel: 5
@@ -164,29 +160,26 @@ Updated: 2026-02-05T14:35:22Z
 
 ## Completed This Session
 - [1] Implement auth middleware — PASS (2m 34s)
-`);
-  assert.deepEqual(told, {
+`, {
     status: 'Executing', wave: 2, totalWaves: 4, maxParallel: 5, updated: '2026-02-05T14:35:22Z',
     activeTasks: [{ id: '5', subject: 'Add input validation', phase: 'Phase 2 — Implementing' }],
     completedTasks: [{ id: '1', subject: 'Implement auth middleware', result: 'PASS (2m 34s)' }],
+  }],
+  ['as a file only where it says nothing that is known', 'We are nearly there.\n', null],
+  ['as a file only where it says neither a status nor a time', '# Execution Progress\nWave: 1 of 2\nMax Parallel: 5\n', null],
+  ['with words that nobody knows as they are', 'Status: Warming up\nWave: 2/4\nMax Parallel: 3\nUpdated: yesterday, 5 pm\n', {
+    status: 'Warming up', wave: 2, totalWaves: 4, maxParallel: 3, updated: 'yesterday, 5 pm', activeTasks: [], completedTasks: [],
+  }],
+  ['without a limit that is not known', 'Status: Executing\nWave: 1 of 1\nUpdated: 2026-02-05T14:35:22Z\n', {
+    status: 'Executing', wave: 1, totalWaves: 1, updated: '2026-02-05T14:35:22Z', activeTasks: [], completedTasks: [],
+  }],
+];
+for (const [n, [how, text, expected]] of PROGRESS.entries()) {
+  test(`the progress of a session is read ${how}`, async () => {
+    session(`progress-${n}`, { 'progress.md': text });
+    assert.deepEqual((await context(`progress-${n}`)).progress, expected);
   });
-});
-
-test('a progress file that says neither a status nor a time is shown as a file only', async () => {
-  assert.equal(await progress('no-words', 'We are nearly there.\n'), null);
-  assert.equal(await progress('no-status', '# Execution Progress\nWave: 1 of 2\nMax Parallel: 5\n'), null);
-});
-
-test('words of a progress file that nobody knows are passed on as they are', async () => {
-  const told = await progress('odd-words', 'Status: Warming up\nWave: 2/4\nMax Parallel: 3\nUpdated: yesterday, 5 pm\n');
-  assert.deepEqual([told.status, told.updated, told.maxParallel], ['Warming up', 'yesterday, 5 pm', 3]);
-  assert.deepEqual([told.wave, told.totalWaves], [2, 4]);
-});
-
-test('a limit that is not known is left out', async () => {
-  const told = await progress('no-limit', 'Status: Executing\nWave: 1 of 1\nUpdated: 2026-02-05T14:35:22Z\n');
-  assert.equal('maxParallel' in told, false, JSON.stringify(told));
-});
+}
 
 test('a session that was recovered does not execute', async () => {
   const live = join(world.repository, '.claude/sessions/__live_session__');
