@@ -12,6 +12,7 @@
 )]
 
 mod budgets;
+mod features;
 mod file_sizes;
 mod headers;
 mod imports;
