@@ -1,0 +1,110 @@
+# The tests: built once, then run in two lanes side by side.
+#
+# Owns which test runs where. The lane of the processor runs two tests at a time; the lane of those that wait
+# (checks/waiting) six, then the screens, then the attack. Each test of the workspace is in exactly one lane: a
+# binary's tests that one lane takes by name, the other leaves out by the same names.
+
+# build_tests: every test binary and the product, with the features of the whole workspace; notes where they are.
+# Builds of some of the packages would have other features, and build what they share once more.
+build_tests() {
+    : >"$out/binaries"
+    FLAGPOST_TEST_BINARIES=$PWD/$out/binaries cargo test --workspace --tests --locked \
+        --config "target.'cfg(all())'.runner='$PWD/checks/note-binary'"
+}
+
+# waits CRATE BINARY: the names by which tests of it are taken into the waiting lane; 'all', or nothing.
+waits() {
+    awk -v crate="$1" -v binary="$2" '$1 == crate && $2 == binary {
+        $1 = $2 = ""; sub(/^ +/, ""); print $0 == "" ? "all" : $0
+    }' checks/waiting
+}
+
+# run_binary DIRECTORY BINARY ARGUMENT…
+run_binary() {
+    directory=$1
+    binary=$2
+    shift 2
+    printf '\n-- %s %s\n' "$(basename "$directory")" "$(basename "${binary%-*}")"
+    (cd "$directory" && CARGO_MANIFEST_DIR=$directory exec "$binary" "$@")
+}
+
+# skipping NAME…: the arguments that leave tests of these names out.
+skipping() {
+    for skipped_name; do printf -- '--skip %s ' "$skipped_name"; done
+}
+
+# lane NAME BINARIES [NAME…]: the tests of a lane in the binaries of that list, without those of these names.
+# The binaries that failed are named at the end.
+lane() {
+    lane=$1
+    list=$2
+    shift 2
+    red=
+    while read -r directory binary; do
+        crate=$(basename "$directory")
+        names=$(waits "$crate" "$(basename "${binary%-*}")")
+        # shellcheck disable=SC2046,SC2086 # One word is one name.
+        case $lane,$names in
+            waiting, | processor,all) ;;
+            waiting,all) run_binary "$directory" "$binary" --test-threads=6 $(skipping "$@") ;;
+            waiting,*) run_binary "$directory" "$binary" --test-threads=6 $names $(skipping "$@") ;;
+            *) run_binary "$directory" "$binary" --test-threads=2 $(skipping $names "$@") ;;
+        esac || red="$red $crate"
+    done <"$list"
+    [ -z "$red" ] || { echo "tests failed in:$red"; return 101; }
+}
+
+processor_lane() {
+    lane processor "$out/binaries" && cargo test --workspace --doc --locked
+}
+
+waiting_lane() {
+    lane waiting "$out/binaries" && screens && attack
+}
+
+# both PROCESSOR WAITING: two lanes beside each other; what the first printed comes first.
+both() {
+    begin waiting "$2"
+    "$1" >"$out/processor.log" 2>&1
+    processor_code=$?
+    cat "$out/processor.log"
+    await waiting && return "$processor_code"
+}
+
+tests() {
+    both processor_lane waiting_lane && all_green "$out/binaries"
+}
+
+# all_green BINARIES: these have passed as they are.
+all_green() {
+    mkdir -p target/green
+    while read -r _ binary; do touch "target/green/$(basename "$binary")"; done <"$1"
+}
+
+# What a quick check leaves out: real clients and several machines.
+LENGTHY='agents:: real_clients several_machines nemesis over_http'
+
+# quick_tests: the binaries that were built anew since they last passed, in both lanes. What reads the sources
+# always runs.
+quick_tests() {
+    while read -r directory binary; do
+        case $directory in */fleet) continue ;; */testkit) ;; *) [ "$binary" -nt "target/green/$(basename "$binary")" ] || continue ;; esac
+        echo "$directory $binary"
+    done <"$out/binaries" >"$out/changed"
+    both quick_processor quick_waiting && all_green "$out/changed"
+}
+
+# shellcheck disable=SC2086 # One word is one name.
+quick_processor() { lane processor "$out/changed" $LENGTHY; }
+# shellcheck disable=SC2086
+quick_waiting() { lane waiting "$out/changed" $LENGTHY; }
+
+# tests_told: how many tests ran, and of how many; how often the power was cut, and in how many states.
+tests_told() {
+    cat "$out"/*.log 2>/dev/null | awk '
+        /^test result: / { ran += $4 + $6; ignored += $8 }
+        END { printf "%d tests run of %d", ran, ran + ignored }'
+    [ ! -s "$out/states" ] || awk '
+        { cuts += $2; met += $3; checked += $4 }
+        END { printf ", %d cuts and faults with %d states, %d of them distinct", cuts, met, checked }' "$out/states"
+}
