@@ -5,7 +5,9 @@
 
 use std::{fs, path::Path};
 
-/// What every script can say; `@PLACE@` stands for the test's directory.
+use crate::patience::patience;
+
+/// What every script can say; `@PLACE@` stands for the test's directory, `@LOOKS@` for how often it looks.
 const WORDS: &str = r#"
 place='@PLACE@'
 task=$FLAGPOST_TASK
@@ -23,7 +25,7 @@ await() {
     looked=0
     until [ -e "$place/$1" ]; do
         looked=$((looked + 1))
-        if [ "$looked" -gt 3000 ]; then echo "waited in vain for $1"; exit 99; fi
+        if [ "$looked" -gt @LOOKS@ ]; then echo "waited in vain for $1"; exit 99; fi
         sleep 0.01
     done
 }
@@ -76,7 +78,9 @@ pub fn script(place: &Path, name: &str, body: &str) -> String {
     let path = place.join(name);
     let at = place.to_str().expect("the place of a test is UTF-8");
     assert!(!at.contains('\''), "{at:?} cannot be quoted");
-    let text = format!("{}{body}\n", WORDS.replace("@PLACE@", at));
+    let looks = patience().as_millis() / 10;
+    let words = WORDS.replace("@PLACE@", at);
+    let text = format!("{}{body}\n", words.replace("@LOOKS@", &looks.to_string()));
     fs::write(&path, text).expect("a script can be written");
     format!("sh '{at}/{name}'")
 }

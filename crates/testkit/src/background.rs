@@ -15,6 +15,9 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::patience::patience;
 
+/// How often to look at a process.
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
+
 /// A process in the background.
 #[derive(Debug)]
 pub struct Background {
@@ -103,10 +106,29 @@ impl Background {
         }
     }
 
+    /// Waits until this holds of it while it runs.
+    ///
+    /// # Panics
+    /// Where it ends first, or [`patience`] does; what it said is shown.
+    pub fn until(&mut self, what: &str, holds: impl Fn(&Self) -> bool) {
+        let deadline = Instant::now() + patience();
+        while !holds(self) {
+            // What it said last may be what is waited for.
+            let goes_on = self.is_running() || holds(self);
+            assert!(
+                goes_on && Instant::now() < deadline,
+                "waited in vain until {what}\n{}\n{}",
+                self.stdout(),
+                self.stderr()
+            );
+            thread::sleep(LOOK_AGAIN);
+        }
+    }
+
     /// Waits for its end.
     ///
     /// # Panics
-    /// Where it does not come within a minute; what it said is shown.
+    /// Where it does not come before [`patience`] ends; what it said is shown.
     pub fn end(self) -> Ended {
         self.end_within(patience())
     }
@@ -124,7 +146,7 @@ impl Background {
                 self.stdout(),
                 self.stderr()
             );
-            thread::sleep(Duration::from_millis(5));
+            thread::sleep(LOOK_AGAIN);
         }
         let status = self.child.wait().expect("a child can be waited for");
         Ended {

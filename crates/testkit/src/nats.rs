@@ -6,11 +6,12 @@
 //! skipped.
 
 use std::{
-    fs,
-    net::{SocketAddr, TcpListener},
+    fs::{self, File},
+    net::{Ipv4Addr, SocketAddr, TcpListener},
+    ops::Range,
     path::{Path, PathBuf},
     process::Command,
-    time::{Duration, Instant},
+    sync::{Mutex, PoisonError},
 };
 
 use rustix::process::Signal;
@@ -18,9 +19,15 @@ use rustix::process::Signal;
 use crate::{
     background::Background,
     passage::{Passage, PassageState},
-    race::until,
+    race::{found, until},
     repository,
 };
+
+/// The ports of servers of tests. Those of connections are above 32767, and no server of one is [`BEHIND`]
+/// another's.
+const PORTS: [Range<u16>; 3] = [20_000..22_000, 24_000..26_000, 28_000..30_000];
+/// Where a kept server of three listens for the two others: so much above its port.
+const BEHIND: u16 = 2000;
 
 /// Where a server of a test listens, and where it stores.
 #[derive(Debug)]
@@ -187,7 +194,7 @@ impl NatsServer {
     /// Ends it as a person would, and waits until it is gone.
     ///
     /// # Panics
-    /// Where it does not run, or does not end within a minute.
+    /// Where it does not run, or does not end.
     pub fn terminate(&mut self) {
         self.signal(Signal::TERM);
         drop(self.process.take().map(Background::end));
@@ -271,18 +278,19 @@ impl NatsServer {
         let mut command = Command::new(&self.program);
         command.arg("--config").arg(self.config());
         let mut process = Background::start(&mut command);
-        let deadline = Instant::now() + Duration::from_secs(30);
         let config = fs::read_to_string(self.config()).unwrap_or_default();
         let ready = match config.contains("cluster {") {
             // One of three is ready before it has the port for the others.
             true => "Listening for route connections",
             false => "Server is ready",
         };
-        while !process.stderr().contains(ready) {
-            if !process.is_running() || Instant::now() > deadline {
-                return Err(process.stderr());
-            }
-            std::thread::sleep(Duration::from_millis(2));
+        let is_up = found("the server is up", || {
+            let ended = !process.is_running();
+            let is_ready = process.stderr().contains(ready);
+            (is_ready || ended).then_some(is_ready)
+        });
+        if !is_up {
+            return Err(process.stderr());
         }
         self.process = Some(process);
         Ok(())
@@ -322,11 +330,24 @@ pub fn program() -> Option<PathBuf> {
     None
 }
 
-/// A port of loopback that nobody has now.
+/// A port of loopback that nobody has, and nobody has the one [`BEHIND`] it: no test takes it while this
+/// process lives, and the system gives it to no connection.
 ///
 /// # Panics
 /// Where there is none.
 pub fn free_address() -> SocketAddr {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("loopback has free ports");
-    listener.local_addr().expect("a listener has an address")
+    static TAKEN: Mutex<Vec<File>> = Mutex::new(Vec::new());
+    let dir = std::env::temp_dir().join("flagpost-test-ports");
+    fs::create_dir_all(&dir).expect("a directory can be made");
+    let free = PORTS.into_iter().flatten().find_map(|port| {
+        let lock = File::create(dir.join(port.to_string())).ok()?;
+        lock.try_lock().ok()?;
+        for port in [port, port + BEHIND] {
+            TcpListener::bind((Ipv4Addr::LOCALHOST, port)).ok()?;
+        }
+        let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+        taken.push(lock);
+        Some(port)
+    });
+    (Ipv4Addr::LOCALHOST, free.expect("a port is free")).into()
 }

@@ -173,6 +173,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::patience::patience;
 
     /// Sends each byte back.
     fn echo() -> SocketAddr {
@@ -203,7 +204,7 @@ mod tests {
 
     #[test]
     fn a_way_is_whole_silent_closed_and_whole_again() {
-        let (soon, late) = (Duration::from_millis(100), Duration::from_secs(20));
+        let (soon, late) = (Duration::from_millis(100), patience());
         let link = Passage::to(echo());
         let mut client = TcpStream::connect(link.address()).unwrap();
         assert_eq!(ask(&mut client, 1, late), Some(1));

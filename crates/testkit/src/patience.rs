@@ -5,12 +5,13 @@
 
 use std::{
     fs::File,
+    net::{TcpStream, ToSocketAddrs},
     process::{Command, Stdio},
     sync::OnceLock,
     time::{Duration, Instant},
 };
 
-use crate::scratch::scratch;
+use crate::{race::found, scratch::scratch};
 
 /// Patience on a machine that does nothing else.
 const IDLE: Duration = Duration::from_secs(60);
@@ -23,6 +24,33 @@ const SLOWEST: f64 = 8.0;
 pub fn patience() -> Duration {
     static PATIENCE: OnceLock<Duration> = OnceLock::new();
     *PATIENCE.get_or_init(|| IDLE.mul_f64(slowness(measured())))
+}
+
+/// What comes of an attempt under a time limit. An attempt says with `None` that its limit was over before
+/// what is tested began, as on a slow machine: the next one has twice the time.
+///
+/// # Panics
+/// Where it never begins in time, though the limit is longer than [`patience`].
+pub fn under_a_limit<T>(first: Duration, mut attempt: impl FnMut(Duration) -> Option<T>) -> T {
+    let mut limit = first;
+    loop {
+        if let Some(done) = attempt(limit) {
+            return done;
+        }
+        assert!(limit < patience(), "it does not begin within {limit:?}");
+        limit *= 2;
+    }
+}
+
+/// A connection to a server that a test started, once it listens there. What is read from it is waited for.
+///
+/// # Panics
+/// Where it does not listen before [`patience`] ends.
+pub fn connected(address: impl ToSocketAddrs) -> TcpStream {
+    let stream = found("a server listens", || TcpStream::connect(&address).ok());
+    let patient = stream.set_read_timeout(Some(patience()));
+    patient.expect("a connection can wait");
+    stream
 }
 
 fn slowness(took: Duration) -> f64 {
@@ -57,6 +85,32 @@ mod tests {
                 "{millis} ms: {slowness}"
             );
         }
+    }
+
+    #[test]
+    fn who_had_not_begun_in_time_has_twice_the_time() {
+        let mut limits = Vec::new();
+        let begun = under_a_limit(Duration::from_millis(300), |limit| {
+            limits.push(limit.as_millis());
+            (limits.len() == 3).then_some(limit)
+        });
+        assert_eq!((limits, begun.as_millis()), (vec![300, 600, 1200], 1200));
+        let never = || under_a_limit(IDLE, |_| None::<()>);
+        assert!(std::panic::catch_unwind(never).is_err());
+    }
+
+    #[test]
+    fn a_server_that_listens_late_is_waited_for() {
+        let address = crate::nats::free_address();
+        let (tried, is_tried) = std::sync::mpsc::channel();
+        let server = std::thread::spawn(move || {
+            is_tried.recv().expect("somebody asks");
+            std::net::TcpListener::bind(address).map(|it| it.accept().is_ok())
+        });
+        assert!(TcpStream::connect(address).is_err());
+        tried.send(()).expect("it waits");
+        connected(address);
+        assert!(server.join().is_ok_and(|it| it.is_ok_and(|it| it)));
     }
 
     #[test]

@@ -114,7 +114,7 @@ impl Child {
     /// Its next report; `None` once it has ended.
     ///
     /// # Panics
-    /// Where nothing comes for a minute.
+    /// Where nothing comes before [`patience`] ends.
     pub fn next_report(&self) -> Option<String> {
         match self.reports.recv_timeout(patience()) {
             Ok(report) => Some(report),
@@ -235,13 +235,38 @@ impl ChildRole {
 /// Waits until `condition` holds.
 ///
 /// # Panics
-/// Where it does not within a minute.
+/// Where it does not before [`patience`] ends.
 pub fn until(what: &str, mut condition: impl FnMut() -> bool) {
+    found(what, || condition().then_some(()));
+}
+
+/// What a look finds, once it finds something.
+///
+/// # Panics
+/// Where it finds nothing before [`patience`] ends.
+pub fn found<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + patience();
-    while !condition() {
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
         assert!(Instant::now() < deadline, "waited in vain until {what}");
         thread::sleep(Duration::from_millis(1));
     }
+}
+
+/// What comes of work that must end by itself; it has a thread of its own, which a fault leaves behind.
+///
+/// # Panics
+/// Where it fails, or does not end before [`patience`] does.
+pub fn ended<T: Send + 'static>(what: &str, work: impl FnOnce() -> T + Send + 'static) -> T {
+    let (send, receive) = mpsc::channel();
+    thread::spawn(move || {
+        // Nobody waits for it any more where it was too late.
+        let _ = send.send(work());
+    });
+    let came = receive.recv_timeout(patience());
+    came.unwrap_or_else(|error| panic!("waited in vain until {what}: {error}"))
 }
 
 /// Hands on each whole report. What the child was writing when it died is none.

@@ -107,9 +107,9 @@ const TOOLS: &[Budget] = &[
     },
     Budget {
         krate: "testkit",
-        lines: 2_870,
-        goal: 2_870,
-        why: "a disk that loses power, races, sealed worlds, a model server, the servers of a fleet's order and the ways between them, the judge of what its machines were told",
+        lines: 2_940,
+        goal: 2_940,
+        why: "a disk that loses power, races, the one deadline of all waits, sealed worlds, a model server, the servers of a fleet's order and the ways between them, the judge of what its machines were told",
     },
 ];
 
