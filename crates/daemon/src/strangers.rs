@@ -22,6 +22,7 @@ const MOMENT: Duration = Duration::from_millis(50);
 #[derive(Debug, Clone)]
 pub(crate) struct Strangers {
     most: usize,
+    moment: Duration,
     all: Arc<Mutex<Queue>>,
     left: Arc<Notify>,
 }
@@ -55,6 +56,7 @@ impl Strangers {
     pub(crate) fn new(most: usize) -> Self {
         Self {
             most,
+            moment: MOMENT,
             all: Arc::default(),
             left: Arc::default(),
         }
@@ -63,7 +65,7 @@ impl Strangers {
     /// One more, once there is room for it: where there is none, the first that had its moment goes.
     pub(crate) async fn arrive(&self) -> (Visitor, Stay) {
         while let Some(stayed) = self.longest_if_full() {
-            match MOMENT.checked_sub(stayed) {
+            match self.moment.checked_sub(stayed) {
                 Some(rest) if !rest.is_zero() => {
                     // Over, or one of them has left.
                     let _ = timeout(rest, self.left.notified()).await;
@@ -126,11 +128,21 @@ impl Stay {
 
 #[cfg(test)]
 mod tests {
+    use flagpost_testkit::patience::patience;
+
     use super::*;
 
     impl Stay {
         fn is_over(&mut self) -> bool {
             self.0.try_recv().is_ok()
+        }
+    }
+
+    /// Two at once, who may stay so long.
+    fn staying(moment: Duration) -> Strangers {
+        Strangers {
+            moment,
+            ..Strangers::new(2)
         }
     }
 
@@ -142,7 +154,7 @@ mod tests {
     #[test]
     fn the_first_stranger_gives_way_and_whoever_is_welcome_stays() {
         runtime().block_on(async {
-            let strangers = Strangers::new(2);
+            let strangers = staying(MOMENT);
             let (first, mut of_first) = strangers.arrive().await;
             let (_second, mut of_second) = strangers.arrive().await;
             first.welcome();
@@ -159,17 +171,26 @@ mod tests {
     #[test]
     fn whoever_shows_the_token_in_its_moment_is_not_sent_away_by_a_crowd() {
         runtime().block_on(async {
-            let strangers = Strangers::new(2);
+            let strangers = staying(patience() * 2);
             let (first, mut of_first) = strangers.arrive().await;
             let (_second, mut of_second) = strangers.arrive().await;
-            let begun = Instant::now();
-            let third = async { strangers.arrive().await };
+            let third = timeout(patience(), strangers.arrive());
             let shown = async { first.welcome() };
-            let (_third, ()) = tokio::join!(third, shown);
-            assert!(begun.elapsed() < MOMENT);
+            let (third, ()) = tokio::join!(third, shown);
+            assert!(third.is_ok(), "it waited though there was room");
             assert!(!of_first.is_over() && !of_second.is_over());
-            let (_fourth, _) = strangers.arrive().await;
-            assert!(begun.elapsed() >= MOMENT / 2 && of_second.is_over());
+        });
+    }
+
+    #[test]
+    fn whoever_shows_nothing_in_its_moment_gives_way_after_it() {
+        runtime().block_on(async {
+            let strangers = staying(MOMENT);
+            let begun = Instant::now();
+            let (_first, mut of_first) = strangers.arrive().await;
+            let (_second, _) = strangers.arrive().await;
+            let (_third, _) = strangers.arrive().await;
+            assert!(begun.elapsed() >= MOMENT && of_first.is_over());
         });
     }
 }

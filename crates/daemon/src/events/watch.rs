@@ -181,3 +181,42 @@ fn brings_a_directory(event: &notify::Event) -> bool {
     );
     comes && event.paths.iter().any(|path| path.is_dir())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::Path};
+
+    use flagpost_testkit::{patience::patience, scratch::scratch};
+
+    use super::*;
+
+    /// More than the coming of a directory is told by.
+    const CHANGES: usize = 10;
+
+    async fn told(notify: &Notify) {
+        let told = timeout(patience(), notify.notified()).await;
+        told.expect("the system tells of it");
+    }
+
+    /// Nothing here looks by itself, as the hub does every now and then.
+    #[tokio::test]
+    async fn the_system_tells_of_changes_and_of_places_that_came_later() {
+        let dir = scratch();
+        let home = Home::at(dir.path().join("home"));
+        let hub = Arc::new(Hub::new(home.clone(), WatchMode::Events));
+        let mut watched = watch(&home, &hub).unwrap().unwrap();
+        let change = async |dir: &Path| {
+            for n in 0..CHANGES {
+                fs::write(dir.join(format!("{n}.json")), "{}").unwrap();
+                told(&hub.wake).await;
+            }
+        };
+        change(&home.repositories_root()).await;
+        let later = home.tasks_root().join("later");
+        fs::create_dir(&later).unwrap();
+        told(&watched.others).await;
+        assert!(watched.renew(&home).unwrap());
+        change(&later).await;
+        assert_eq!(hub.watching(), WatchMode::Events);
+    }
+}

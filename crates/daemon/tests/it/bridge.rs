@@ -1,19 +1,15 @@
 //! The bridge inside the daemon: where the configuration wants it, and beside nobody else.
 
-use std::{
-    fs,
-    ops::ControlFlow::Continue,
-    thread,
-    time::{Duration, Instant},
-};
+use std::{fs, ops::ControlFlow::Continue, thread, time::Duration};
 
 use flagpost_core::{
     List,
     bridge::{Bridge, Host, Processor, Running},
 };
+use flagpost_testkit::{patience::patience, race::until};
 use serde_json::{Value, json};
 
-use crate::served::{PATIENCE, Place};
+use crate::served::Place;
 
 /// An inbox that is looked at once an hour, unless the system tells of it.
 const ENABLED: &str = "[integrations.agent]\nenabled = true\npoll_interval = \"1h\"\n";
@@ -52,14 +48,6 @@ fn is_answered(place: &Place, id: &str) -> bool {
 fn tasks(place: &Place) -> usize {
     let list = List::open(&place.home, &"web".parse().unwrap()).unwrap();
     list.load().unwrap().outlines.len()
-}
-
-fn until(what: &str, is: impl Fn() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
-    while !is() {
-        assert!(Instant::now() < deadline, "not in time: {what}");
-        thread::sleep(Duration::from_millis(5));
-    }
 }
 
 /// Long enough for the daemon to have looked.
@@ -129,7 +117,7 @@ fn a_stop_holds_until_the_next_daemon() {
     configure(&place, ENABLED);
     let served = place.serve();
     until("the bridge is served", || is_served(&place));
-    let stopped = bridge(&place).stop(PATIENCE).unwrap().unwrap();
+    let stopped = bridge(&place).stop(patience()).unwrap().unwrap();
     assert_eq!(stopped.host, Host::Daemon);
     put(&place, &json!([create("a")]));
     a_look();
@@ -151,9 +139,8 @@ fn one_that_ends_in_the_middle_of_an_inbox_leaves_the_rest_to_the_next() {
     until("some are done", || {
         List::open(&place.home, &"web".parse().unwrap()).is_ok() && tasks(&place) > 3
     });
-    let begun = Instant::now();
     drop(served);
-    println!("ended in {:?} after {}", begun.elapsed(), tasks(&place));
+    println!("ended after {}", tasks(&place));
     let _next = place.serve();
     until("all are answered", || is_answered(&place, "c299"));
     assert_eq!(tasks(&place), all.len());

@@ -1,6 +1,6 @@
 //! What the daemon does by itself.
 
-use std::{fs, thread, time::Duration, time::Instant};
+use std::{fs, time::Duration};
 
 use flagpost_core::{
     List,
@@ -14,12 +14,10 @@ use flagpost_core::{
     tasks::{self, Fields},
 };
 use flagpost_model::{Seq, WorkerId, decision::Via, envelope::Direction};
+use flagpost_testkit::race::until;
 use serde_json::{Value, json};
 
-use crate::{
-    listening::Listening,
-    served::{PATIENCE, Place},
-};
+use crate::{listening::Listening, served::Place};
 
 fn ann() -> WorkerId {
     "ann".parse().unwrap()
@@ -137,14 +135,6 @@ fn what_others_do_by_hand_is_told_and_recorded_once() {
         "{:?}",
         letter.stage
     );
-}
-
-fn until(what: &str, is: impl Fn() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
-    while !is() {
-        assert!(Instant::now() < deadline, "not in time: {what}");
-        thread::sleep(Duration::from_millis(5));
-    }
 }
 
 #[test]
@@ -278,11 +268,9 @@ fn trap_34_fixed_temporary_names() {
         file.set_modified(old).unwrap();
     }
     let served = place.serve();
-    let deadline = Instant::now() + PATIENCE;
-    while dead.exists() || theirs.iter().any(|path| path.exists()) {
-        assert!(Instant::now() < deadline, "it is still there");
-        thread::sleep(Duration::from_millis(5));
-    }
+    until("they are gone", || {
+        !dead.exists() && theirs.iter().all(|path| !path.exists())
+    });
     drop(served);
     assert!(alive.exists());
     assert!(young.exists());
@@ -308,11 +296,7 @@ fn older_mail_is_archived_at_the_quarters_boundary() {
     let note = place.home.root().join("run/quarter");
     let noted = || fs::read_to_string(&note).unwrap_or_default();
     let noted_anew = |before: &str| {
-        let deadline = Instant::now() + PATIENCE;
-        while noted() == before {
-            assert!(Instant::now() < deadline, "nobody looks at the calendar");
-            thread::sleep(Duration::from_millis(5));
-        }
+        until("somebody looks at the calendar", || noted() != before);
     };
     let first = place.serve();
     noted_anew("");

@@ -3,8 +3,10 @@
 use std::{
     io::{BufRead, BufReader, Write},
     os::unix::net::UnixStream,
+    time::Instant,
 };
 
+use flagpost_testkit::patience::patience;
 use serde_json::Value;
 
 use crate::served::{Served, Told, check};
@@ -66,7 +68,10 @@ impl Listening {
             name: String::new(),
             data: Value::Null,
         };
+        // A stream with nothing to tell says now and then that it lives.
+        let deadline = Instant::now() + patience();
         loop {
+            assert!(Instant::now() < deadline, "waited in vain for an event");
             let mut line = String::new();
             let read = self.stream.read_line(&mut line).unwrap();
             assert!(read > 0, "the stream has ended");

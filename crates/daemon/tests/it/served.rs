@@ -8,19 +8,19 @@ use std::{
     path::PathBuf,
     sync::OnceLock,
     thread::{self, JoinHandle},
-    time::{Duration, Instant},
 };
 
 use flagpost_core::{Environment, Home, Repository};
 use flagpost_daemon::{
     DaemonConfig, DaemonStatus, Error, Instance, Paths, WatchMode, run, schemas, status,
 };
+use flagpost_testkit::{
+    patience::{connected, patience},
+    race::found,
+};
 use jsonschema::Validator;
 use serde_json::Value;
 use tokio::sync::oneshot;
-
-/// How long anything may take before a test gives up on it.
-pub const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A home with one repository, `web`.
 pub struct Place {
@@ -91,17 +91,16 @@ impl Place {
                 let _ = ended.await;
             })
         });
-        let deadline = Instant::now() + PATIENCE;
-        let instance = loop {
-            match status(&self.home).unwrap() {
-                DaemonStatus::Up(instance) if std::fs::read(&note).ok() != before => {
-                    break instance;
-                }
-                _ => assert!(Instant::now() < deadline, "it does not answer"),
+        let mut thread = Some(thread);
+        let instance = found("it answers", || {
+            if let Some(ended) = thread.take_if(|it| it.is_finished()) {
+                panic!("{:?}", ended.join());
             }
-            assert!(!thread.is_finished(), "{:?}", thread.join());
-            thread::sleep(Duration::from_millis(2));
-        };
+            match status(&self.home).unwrap() {
+                DaemonStatus::Up(instance) if std::fs::read(&note).ok() != before => Some(instance),
+                _ => None,
+            }
+        });
         let paths = Paths::of(&self.home);
         let token = std::fs::read_to_string(&paths.token).unwrap();
         Served {
@@ -109,7 +108,7 @@ impl Place {
             instance,
             token: token.trim().to_owned(),
             end: Some(end),
-            thread: Some(thread),
+            thread,
         }
     }
 }
@@ -159,14 +158,13 @@ impl Served {
     }
 
     pub fn tcp(&self) -> TcpStream {
-        let stream = TcpStream::connect(("127.0.0.1", self.port())).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        stream
+        connected(("127.0.0.1", self.port()))
     }
 
     pub fn socket(&self) -> UnixStream {
-        let stream = UnixStream::connect(&self.paths.socket).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let socket = &self.paths.socket;
+        let stream = found("it listens", || UnixStream::connect(socket).ok());
+        stream.set_read_timeout(Some(patience())).unwrap();
         stream
     }
 
