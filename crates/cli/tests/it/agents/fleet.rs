@@ -13,12 +13,13 @@ use flagpost_testkit::{
     background::Background,
     clients::{self, Client, Login},
     model_server::{Request, Step, usage_limit},
+    patience::under_a_limit,
 };
 use rustix::process::Signal;
 
 use super::{
     stage::{Stage, report, reports, runs},
-    time::{long_enough, moment, rests_until},
+    time::{SHORT, moment, rests_until},
 };
 
 /// The tasks: who does each, and after which others; nobody in particular does the last two.
@@ -172,7 +173,7 @@ fn answer_until(stage: &Stage, run: &mut Background, enough: impl Fn(&Background
 #[ignore = "the whole client matrix: ./check --all"]
 fn whatever_happens_to_a_run_each_task_ends_once() {
     // The account works again before the run dies.
-    let killed = long_enough(|time| {
+    let killed = under_a_limit(SHORT, |time| {
         let Some(fleet) = Fleet::new() else {
             return Some(None);
         };
@@ -197,7 +198,7 @@ fn so_it_does_where_the_run_dies_while_an_account_rests() {
     };
     let first = fleet.begin(&["--park-until", "1h"]);
     let told = fleet.kill(first, "PARKED");
-    let second = long_enough(|time| {
+    let second = under_a_limit(SHORT, |time| {
         let until = moment(time);
         let mut second = fleet.begin(&["--park-until", &until]);
         let has_said = |run: &Background| run.stdout().contains("agent.parked");

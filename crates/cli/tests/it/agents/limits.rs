@@ -4,12 +4,13 @@
 use flagpost_testkit::{
     clients::{self, Client, Login},
     model_server::{Step, burst, usage_limit, used},
+    patience::under_a_limit,
 };
 
 use super::{
     for_clients,
     stage::{Stage, runs},
-    time::{long_enough, moment, rests_until},
+    time::{SHORT, moment, rests_until},
 };
 
 for_clients! {
@@ -83,7 +84,7 @@ fn at_its_limit_an_account_rests(client: Client) {
 }
 
 fn the_work_goes_on_when_the_account_may(client: Client) {
-    let rested = long_enough(|time| {
+    let rested = under_a_limit(SHORT, |time| {
         let Some(stage) = stage(client, "- [ ] Write the parser\n") else {
             return Some(None);
         };

@@ -1,8 +1,8 @@
 //! Times that are the subject of a test: an attempt's limit, and an account's rest.
 //!
 //! Owns how long they are. A run counts both from its own start or that of a client, and how long a client
-//! then takes to come to what a test is about is the machine's affair. So a time that was over before that
-//! says nothing, and the test begins anew with twice as much.
+//! then takes to come to what a test is about is the machine's affair: a time that was over before that says
+//! nothing, and the test begins anew with twice as much.
 
 use std::{
     collections::BTreeSet,
@@ -14,27 +14,14 @@ use flagpost_testkit::{
     background::Background,
     clients::Client,
     model_server::{Request, Step},
-    patience::patience,
+    patience::under_a_limit,
 };
 use jiff::{Timestamp, Unit};
 
 use super::stage::{Run, Stage};
 
 /// What is tried first.
-const SHORT: Duration = Duration::from_secs(10);
-
-/// Tries it with a time, and with twice as much where that was not enough.
-#[track_caller]
-pub fn long_enough<T>(mut attempt: impl FnMut(Duration) -> Option<T>) -> T {
-    let mut time = SHORT;
-    loop {
-        if let Some(done) = attempt(time) {
-            return done;
-        }
-        time *= 2;
-        assert!(time < patience(), "{time:?} are too short");
-    }
-}
+pub const SHORT: Duration = Duration::from_secs(10);
 
 /// The turns in which the model is silent until the time of their attempt is up.
 #[derive(Clone, Default)]
@@ -73,7 +60,7 @@ pub fn limited(
     stage: impl Fn() -> Option<Stage>,
     play: impl Fn(&Arc<Stage>, &Silences),
 ) -> Option<(Arc<Stage>, Run)> {
-    long_enough(|limit| {
+    under_a_limit(SHORT, |limit| {
         let Some(stage) = stage() else {
             return Some(None);
         };
