@@ -69,10 +69,9 @@ fn command(pid: i32) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::{
-        process::Command,
-        time::{Duration, Instant},
-    };
+    use std::process::Command;
+
+    use flagpost_testkit::race::until;
 
     use super::*;
 
@@ -85,11 +84,7 @@ mod tests {
         assert!(is_alive(child.id()));
         // It ends, and nobody asks how.
         drop(child.stdin.take());
-        let deadline = Instant::now() + Duration::from_secs(30);
-        while is_alive(child.id()) {
-            assert!(Instant::now() < deadline, "a zombie counts as alive");
-            std::thread::sleep(Duration::from_millis(2));
-        }
+        until("a zombie does not count as alive", || !is_alive(child.id()));
         child.wait().unwrap();
     }
 

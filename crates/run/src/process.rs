@@ -226,10 +226,9 @@ pub fn exit_of(status: ExitStatus) -> Exit {
 
 #[cfg(test)]
 mod tests {
-    use std::{
-        sync::mpsc,
-        time::{Duration, Instant},
-    };
+    use std::sync::mpsc;
+
+    use flagpost_testkit::race::until;
 
     use super::*;
 
@@ -253,14 +252,6 @@ mod tests {
         (pipe.unwrap(), ended, dir)
     }
 
-    fn waits(until: impl Fn() -> bool) {
-        let late = Instant::now() + Duration::from_secs(60);
-        while !until() {
-            assert!(Instant::now() < late);
-            thread::sleep(Duration::from_millis(2));
-        }
-    }
-
     #[test]
     fn more_than_a_pipe_holds_is_written_as_it_is_read_and_nothing_waits() {
         let prompt = vec![b'x'; 1 << 20];
@@ -271,7 +262,9 @@ mod tests {
         assert!(!pipe.write(b"late".to_vec()).unwrap());
         File::create(dir.path().join("go")).unwrap();
         let pipe = std::cell::RefCell::new(pipe);
-        waits(|| pipe.borrow_mut().write(b"said".to_vec()).unwrap());
+        until("there is room", || {
+            pipe.borrow_mut().write(b"said".to_vec()).unwrap()
+        });
         drop(pipe);
         assert!(ended.recv().unwrap().status.success());
         let log = std::fs::read_to_string(dir.path().join("log")).unwrap();

@@ -116,6 +116,10 @@ mod tests {
     use std::{fs, path::Path};
 
     use flagpost_disk::process::is_alive;
+    use flagpost_testkit::{
+        patience::{patience, under_a_limit},
+        race::until,
+    };
 
     use super::*;
 
@@ -136,14 +140,8 @@ mod tests {
     }
 
     fn must_go(pid: u32) {
-        let deadline = Instant::now() + LONG;
-        while is_alive(pid) {
-            assert!(Instant::now() < deadline, "the child lives on");
-            thread::sleep(PAUSE);
-        }
+        until("the child is gone", || !is_alive(pid));
     }
-
-    const LONG: Duration = Duration::from_secs(30);
 
     #[test]
     fn a_program_gets_the_notice_and_its_end_is_told() {
@@ -154,13 +152,13 @@ mod tests {
             "cat > {0}; echo $FLAGPOST_NOTICE_KIND >> {0}",
             file.display()
         );
-        sh(&script, LONG, &on).unwrap();
+        sh(&script, patience(), &on).unwrap();
         assert_eq!(fs::read_to_string(&file).unwrap(), "{\"count\":3}\nbrief\n");
         for (script, said) in [
             ("exit 7", "sh ended with exit code 7"),
             ("kill -9 $$", "sh ended with signal 9"),
         ] {
-            let fault = sh(script, LONG, &on).unwrap_err();
+            let fault = sh(script, patience(), &on).unwrap_err();
             assert_eq!(fault.to_string(), said);
         }
     }
@@ -169,14 +167,14 @@ mod tests {
     fn a_program_that_hangs_is_killed_with_its_children() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("child");
-        let script = format!("sleep 300 & echo $! > {}; wait", file.display());
-        let begun = Instant::now();
-        let late = sh(&script, Duration::from_millis(500), &AtomicBool::new(false));
-        assert!(matches!(late, Err(ChannelFault::Late { .. })), "{late:?}");
-        assert!(begun.elapsed() < LONG);
-        assert_ne!(pid_in(&file), 0);
-        must_go(pid_in(&file));
-        let stopped = sh("sleep 300", LONG, &AtomicBool::new(true));
+        let script = format!("sleep 600 & echo $! > {}; wait", file.display());
+        let child = under_a_limit(Duration::from_millis(500), |limit| {
+            let late = sh(&script, limit, &AtomicBool::new(false));
+            assert!(matches!(late, Err(ChannelFault::Late { .. })), "{late:?}");
+            Some(pid_in(&file)).filter(|pid| *pid != 0)
+        });
+        must_go(child);
+        let stopped = sh("sleep 600", patience(), &AtomicBool::new(true));
         assert!(matches!(stopped, Err(ChannelFault::Stopped)), "{stopped:?}");
     }
 
@@ -184,8 +182,8 @@ mod tests {
     fn a_child_does_not_outlive_its_program() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("child");
-        let script = format!("sleep 300 & echo $! > {}", file.display());
-        sh(&script, LONG, &AtomicBool::new(false)).unwrap();
+        let script = format!("sleep 600 & echo $! > {}", file.display());
+        sh(&script, patience(), &AtomicBool::new(false)).unwrap();
         must_go(pid_in(&file));
     }
 
@@ -201,7 +199,7 @@ mod tests {
                 argv: &argv,
                 input: b"",
                 variables: &[],
-                limit: LONG,
+                limit: patience(),
             };
             let fault = run(&program, &stop).unwrap_err().to_string();
             assert!(fault.starts_with(said), "{fault}");

@@ -8,6 +8,7 @@
     reason = "tests arrange the machine by hand"
 )]
 
+mod a_change_wakes;
 mod a_crash_leaves_whole_changes;
 mod a_history_is_a_chain;
 mod a_query_is_asked_again_under_the_lock;

@@ -6,7 +6,6 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
     thread,
-    time::{Duration, Instant},
 };
 
 use flagpost_core::{
@@ -18,7 +17,9 @@ use flagpost_core::{
 use flagpost_disk::fsx::{self, Flock, Fs, Lock, Rank, RealFs};
 use flagpost_model::{TaskId, task::Ending};
 use flagpost_testkit::{
+    patience::patience,
     power::{PowerFs, every_crash, every_fault},
+    race::found,
     scratch::scratch,
 };
 use serde_json::{Value, json};
@@ -50,7 +51,7 @@ fn eight() -> World {
 fn busy(world: &World) -> Lock {
     let path = world.path(".lock");
     let (fs, now) = (world.home.fs(), world.home.now());
-    fsx::lock(fs, &path, Rank::List, Duration::from_secs(20), now).unwrap()
+    fsx::lock(fs, &path, Rank::List, patience(), now).unwrap()
 }
 
 /// Another claimer, with a home of its own as another process has it.
@@ -66,17 +67,12 @@ fn claimer(place: &Path, name: &str) -> thread::JoinHandle<Result<Claimed>> {
 /// The files of those who queue, once there are so many, each with what it says.
 fn queue(world: &World, count: usize) -> Vec<PathBuf> {
     let dir = world.path(".queue");
-    let deadline = Instant::now() + Duration::from_secs(20);
-    loop {
+    found("so many queue", || {
         let names = world.home.fs().names(&dir).unwrap_or_default();
         let said = |path: &PathBuf| std::fs::read(path).is_ok_and(|it| it.starts_with(b"{"));
         let paths: Vec<_> = names.iter().map(|it| dir.join(it)).filter(said).collect();
-        if paths.len() == count {
-            return paths;
-        }
-        assert!(Instant::now() < deadline, "{paths:?}");
-        thread::yield_now();
-    }
+        (paths.len() == count).then_some(paths)
+    })
 }
 
 fn claim(world: &World) -> Result<TaskId> {

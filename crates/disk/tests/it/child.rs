@@ -1,12 +1,15 @@
 //! What the other processes of these tests do.
 
-use std::{path::Path, time::Duration};
+use std::path::Path;
 
 use flagpost_disk::fsx::{
     Batch, Durability, Raised, Rank, RealFs, allocate, append, flag, lock, publish, replace,
     try_hold,
 };
-use flagpost_testkit::race::{self, ChildRole, Children};
+use flagpost_testkit::{
+    patience::patience,
+    race::{self, ChildRole, Children},
+};
 use jiff::Timestamp;
 
 /// The children of this binary.
@@ -14,9 +17,6 @@ pub const CHILDREN: Children = Children::of("child::main");
 
 /// How many names a racer tries to win.
 pub const ROUNDS: usize = 50;
-
-/// Waiting for a lock must not fail on a busy machine.
-const LONG: Duration = Duration::from_secs(60);
 
 #[test]
 fn main() {
@@ -51,7 +51,7 @@ fn main() {
         }
         "lock" => {
             let path = place.join(".lock");
-            let held = lock(&RealFs, &path, Rank::List, LONG, Timestamp::now()).unwrap();
+            let held = lock(&RealFs, &path, Rank::List, patience(), Timestamp::now()).unwrap();
             part.report("locked");
             part.wait();
             drop(held);
@@ -82,7 +82,14 @@ pub fn number_of(bytes: &[u8]) -> Option<usize> {
 fn draw(part: &ChildRole, place: &Path) {
     for _ in 0..ROUNDS {
         let path = place.join(".lock");
-        let held = lock(&RealFs, &path, Rank::Direction, LONG, Timestamp::now()).unwrap();
+        let held = lock(
+            &RealFs,
+            &path,
+            Rank::Direction,
+            patience(),
+            Timestamp::now(),
+        )
+        .unwrap();
         let number = allocate(&RealFs, &place.join(".seq"), 0, 1).unwrap();
         drop(held);
         part.report(number);

@@ -8,7 +8,7 @@ use std::{
 };
 
 use flagpost_disk::fsx::{FileKind, Fs, RealFs};
-use flagpost_testkit::{power::PowerFs, scratch::scratch};
+use flagpost_testkit::{patience::patience, power::PowerFs, scratch::scratch};
 
 /// Runs a check on each implementation, in an empty directory.
 fn on_each(check: impl Fn(&dyn Fs, &Path)) {
@@ -222,7 +222,7 @@ fn when_locking() {
         let other = fs.flock(&place.join("other"), Duration::ZERO).unwrap();
         assert!(other.is_some());
         drop(held);
-        let again = fs.flock(&path, Duration::from_secs(60)).unwrap();
+        let again = fs.flock(&path, patience()).unwrap();
         assert!(again.is_some(), "it is free again");
     });
 }

@@ -1,9 +1,10 @@
 //! An id belongs to the first command under it, and to nothing that never happened.
 
-use std::{fs, ops::ControlFlow::Continue, time::Duration};
+use std::{fs, ops::ControlFlow::Continue};
 
 use flagpost_core::bridge::{NewCommand, Processor, send};
 use flagpost_model::bridge::CommandSource;
+use flagpost_testkit::patience::patience;
 use serde_json::{Value, json};
 
 use super::{answers, ask, bridge, command, pass, put};
@@ -86,7 +87,7 @@ fn who_sends_is_told_the_same() {
             source: CommandSource::Custom,
             list: None,
         };
-        send(&bridge(&world.home), given, Duration::from_secs(5))
+        send(&bridge(&world.home), given, patience())
     };
     let lock = world.path(".lock");
     fs::create_dir(&lock).unwrap();

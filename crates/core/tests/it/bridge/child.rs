@@ -7,7 +7,10 @@ use flagpost_core::{
     bridge::{Bridge, NewCommand, Processor, send},
     tasks,
 };
-use flagpost_testkit::race::{self, ChildRole, Children, until};
+use flagpost_testkit::{
+    patience::patience,
+    race::{self, ChildRole, Children, until},
+};
 use serde_json::{Value, json};
 
 use super::{command, inbox, put};
@@ -93,7 +96,7 @@ fn send_all(part: &ChildRole, home: &Home) {
             source: flagpost_model::bridge::CommandSource::Custom,
             list: None,
         };
-        let answer = send(&bridge, given, Duration::from_secs(60)).unwrap();
+        let answer = send(&bridge, given, patience()).unwrap();
         assert_eq!(
             (&answer["commandId"], &answer["status"]),
             (&json!(id), &json!("ok"))

@@ -5,9 +5,10 @@ use flagpost_model::{
     envelope::{Direction, Extras},
     message::Subject,
 };
+use flagpost_testkit::patience::patience;
 use jiff::SignedDuration;
 
-use super::{MESSAGES, MINUTE, sql};
+use super::{MESSAGES, sql};
 use crate::{
     messages::{Side, done, words},
     relay::{draft, mail, proposal, propose, put, ratify, register, report, seq},
@@ -148,7 +149,7 @@ fn a_malformed_envelope_is_reported_and_hides_no_other() {
     for _ in 0..2 {
         let (bodies, faults) = flagpost_core::index::ask(&world.home, |index| {
             Ok((
-                index.sql("SELECT body FROM messages", 0, MINUTE)?,
+                index.sql("SELECT body FROM messages", 0, patience())?,
                 index.faults().to_vec(),
             ))
         })

@@ -1,11 +1,12 @@
 //! A busy, broken, foreign, old or unwritable index, and one that is deleted.
 
-use std::{os::unix::fs::PermissionsExt, path::Path, thread, time::Duration};
+use std::{os::unix::fs::PermissionsExt, path::Path, thread};
 
 use flagpost_core::index;
+use flagpost_testkit::patience::patience;
 use rusqlite::Connection;
 
-use super::{MESSAGES, MINUTE, sql};
+use super::{MESSAGES, sql};
 use crate::{
     relay::{mail, propose, register},
     world::World,
@@ -162,14 +163,14 @@ fn what_is_asked_in_sql_changes_nothing() {
         "SELECT nothing FROM nowhere",
         "",
     ] {
-        let refused = index::ask(&world.home, |index| index.sql(question, 0, MINUTE));
+        let refused = index::ask(&world.home, |index| index.sql(question, 0, patience()));
         assert!(
             matches!(refused, Err(flagpost_core::Error::Invalid { .. })),
             "{question}: {refused:?}"
         );
     }
     let cut = index::ask(&world.home, |index| {
-        index.sql("VALUES (1), (2), (3)", 2, MINUTE)
+        index.sql("VALUES (1), (2), (3)", 2, patience())
     })
     .unwrap();
     assert_eq!((cut.rows.len(), cut.total), (2, 3));
@@ -181,7 +182,7 @@ fn a_killed_rebuild_is_done_again() {
     let world = fleet();
     let before = asked(&world);
     let db = Connection::open(path(&world)).unwrap();
-    db.busy_timeout(Duration::from_secs(5)).unwrap();
+    db.busy_timeout(patience()).unwrap();
     // Cut short: a transaction that never ends is as if it had not begun.
     db.execute_batch("BEGIN IMMEDIATE; DELETE FROM envelope; DELETE FROM messages;")
         .unwrap();

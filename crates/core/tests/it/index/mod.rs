@@ -5,19 +5,15 @@ mod a_text_is_found_wherever_it_stands;
 mod every_envelope_is_a_message;
 mod it_costs_time_and_never_an_answer;
 
-use std::time::Duration;
-
 use flagpost_core::{
     Home,
     index::{self, Rows, SqlValue},
 };
-
-/// As long as any question may take.
-pub const MINUTE: Duration = Duration::from_secs(60);
+use flagpost_testkit::patience::patience;
 
 /// The answer to a question in SQL, a line per row.
 pub fn sql(home: &Home, question: &str) -> Vec<String> {
-    let rows = index::ask(home, |index| index.sql(question, 0, MINUTE)).unwrap();
+    let rows = index::ask(home, |index| index.sql(question, 0, patience())).unwrap();
     lines(&rows)
 }
 

@@ -1,11 +1,11 @@
 //! A claimer to whom another one promised a task hears nothing else until that is settled: the other one's
 //! change may be in the order, though nobody here knows.
 
-use std::{fs, path::PathBuf, thread, time::Duration};
+use std::{fs, path::PathBuf, thread};
 
 use flagpost_core::{Error, claims, order::OrderRefusal};
 use flagpost_disk::fsx::{self, Lock, Rank};
-use flagpost_testkit::race::until;
+use flagpost_testkit::{patience::patience, race::until};
 
 use super::{
     Answer, Fleet3, Node,
@@ -17,7 +17,7 @@ use crate::world::terms;
 fn busy(node: &Node) -> Lock {
     let (fs, now) = (node.home.fs(), node.home.now());
     let path = node.list().dir().join(".lock");
-    fsx::lock(fs, &path, Rank::List, Duration::from_secs(20), now).unwrap()
+    fsx::lock(fs, &path, Rank::List, patience(), now).unwrap()
 }
 
 /// The places of those who wait.
