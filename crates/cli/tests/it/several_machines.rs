@@ -16,7 +16,7 @@ use std::{
     process::Command,
 };
 
-use flagpost_testkit::{race::until, repository, sealed::World};
+use flagpost_testkit::{nats, race::until, repository, sealed::World};
 use serde_json::Value;
 
 use crate::world;
@@ -135,8 +135,7 @@ pub fn history(machine: &World) -> String {
 
 /// Where a server can listen that nobody else has.
 fn free_address() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().to_string()
+    nats::free_address().to_string()
 }
 
 #[test]

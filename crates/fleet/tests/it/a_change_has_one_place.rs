@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use flagpost_fleet::{AppendError, Change, Lane};
+use flagpost_testkit::patience::patience;
 use jiff::Timestamp;
 
 use crate::world::{World, headers, say};
@@ -29,7 +30,7 @@ fn what_one_appends_another_reads() {
     assert_eq!(here.append(0, &change), Ok(1));
 
     let mut reader = there.read_from(1).unwrap();
-    let read = reader.next(Duration::from_secs(10)).unwrap().unwrap();
+    let read = reader.next(patience()).unwrap().unwrap();
     assert_eq!((read.seq, &read.machine, read.lane), (1, machine, lane));
     assert_eq!((read.headers, read.body.as_slice()), (headers, body));
     assert!(
@@ -95,7 +96,7 @@ fn sixteen_who_race_get_each_place_once() {
     let stream = world.open(0, &repo);
     let mut reader = stream.read_from(1).unwrap();
     for seq in 1..=16 * EACH as u64 {
-        let read = reader.next(Duration::from_secs(10)).unwrap().unwrap();
+        let read = reader.next(patience()).unwrap().unwrap();
         let winner = world.machines.iter().position(|it| it.id == read.machine);
         assert_eq!(read.seq, seq);
         assert!(won[winner.unwrap()].contains(&seq), "{seq}");
@@ -122,7 +123,7 @@ fn a_change_that_is_too_large_is_said_to_be() {
     assert_eq!(read.body.len(), large.len());
     let mut reader = stream.read_from(1).unwrap();
     for seq in 1..=3 {
-        let read = reader.next(Duration::from_secs(10)).unwrap().unwrap();
+        let read = reader.next(patience()).unwrap().unwrap();
         assert_eq!((read.seq, read.body.len()), (seq, large.len()));
     }
 }

@@ -1,10 +1,8 @@
 //! A server that is cut off from the other two: it answers nothing, or what was true before, and whoever
 //! comes to it goes to another one.
 
-use std::time::{Duration, Instant};
-
 use flagpost_fleet::{AppendError, RepoStream};
-use flagpost_testkit::{nats::Storage, passage::PassageState, race::until};
+use flagpost_testkit::{nats::Storage, passage::PassageState, patience::patience, race::until};
 
 use crate::world::{World, say};
 
@@ -22,7 +20,6 @@ fn whoever_comes_to_a_server_that_is_alone_goes_on_at_another() {
         let ways = world.ways.as_ref().unwrap();
         // Every machine comes to this one first.
         ways.set_alone(0, cut);
-        let began = Instant::now();
         let mut seq = 1;
         until("the other two take a change", || {
             let said = say(&known, world.id(0), seq, "more");
@@ -30,27 +27,20 @@ fn whoever_comes_to_a_server_that_is_alone_goes_on_at_another() {
             said.is_ok() || known.get(seq + 1).is_ok_and(|it| it.is_some())
         });
         seq += 1;
-        println!("{cut:?}: the next change after {:?}", began.elapsed());
         // A machine that comes now, as each verb does.
-        let began = Instant::now();
         let stream = RepoStream::open(&world.hub(1), &repo).unwrap();
         assert_eq!(
             stream.end_with((1, seq)).unwrap().last.map(|it| it.seq),
             Some(seq)
         );
         assert_eq!(say(&stream, world.id(1), seq, "from another"), Ok(seq + 1));
-        println!(
-            "{cut:?}: a machine that comes has changed something after {:?}",
-            began.elapsed()
-        );
-        assert!(began.elapsed() < Duration::from_secs(10));
         // One that never left it asks for what only the others have.
         if cut == PassageState::Closed {
             assert_eq!(idle.get(seq), Ok(None));
         }
         assert_eq!(idle.get_there(seq).map(|it| it.seq), Ok(seq));
         for expected in 1..=seq + 1 {
-            let next = reader.next(Duration::from_secs(20)).unwrap().unwrap();
+            let next = reader.next(patience()).unwrap().unwrap();
             assert_eq!(next.seq, expected);
         }
     }

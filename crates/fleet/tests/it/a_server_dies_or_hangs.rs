@@ -4,12 +4,15 @@
 use std::{
     collections::HashMap,
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use flagpost_fleet::{AppendError, Change, Deadlines, FleetError, Hub, Lane, RepoStream};
 use flagpost_model::MachineId;
-use flagpost_testkit::race::until;
+use flagpost_testkit::{
+    patience::patience,
+    race::{ended, until},
+};
 use uuid::Uuid;
 
 use crate::world::{HASTY, World, headers, say};
@@ -119,7 +122,7 @@ fn a_server_killed_while_it_stores_loses_nothing_that_it_acknowledged() {
     let stream = world.open(0, &repo);
     let last = stream.last().unwrap().unwrap().seq;
     let mut reader = stream.read_from(1).unwrap();
-    let mut read = || reader.next(Duration::from_secs(20)).unwrap().unwrap();
+    let mut read = || reader.next(patience()).unwrap().unwrap();
     let places: HashMap<Uuid, u64> = (1..=last).map(|seq| (read().headers.op, seq)).collect();
     assert_eq!(places.len() as u64, last, "an operation is stored twice");
     let (mut stored, mut settled, mut not) = (0, 0, 0);
@@ -142,7 +145,8 @@ fn a_change_whose_answer_was_lost_is_found_where_it_lies() {
         return;
     };
     let repo = world.share();
-    let stream = RepoStream::open(&world.hasty_hub(0), &repo).unwrap();
+    let hub = world.hub_within(0, HASTY, patience());
+    let stream = RepoStream::open(&hub, &repo).unwrap();
     let machine = world.id(0).clone();
     let change = Change {
         machine: &machine,
@@ -192,15 +196,9 @@ fn a_server_that_hangs_past_the_deadline_gives_unknown_and_what_it_has_is_settle
     assert_eq!(stream.append(0, &change), Err(AppendError::Unknown));
     let took = began.elapsed();
     println!("unknown after {took:?}");
-    let settle = Deadlines::default().settle;
-    assert!(
-        took >= settle && took < settle + Duration::from_secs(5),
-        "{took:?}"
-    );
+    assert!(took >= Deadlines::default().settle, "{took:?}");
     // Nobody is asked while it hangs, and that is said: this one was never sent.
-    let began = Instant::now();
     let second = say(&stream, world.id(0), 0, "y");
-    println!("{second:?} after {:?}", began.elapsed());
     assert!(
         matches!(
             second,
@@ -265,16 +263,17 @@ fn nobody_hangs_where_there_is_no_server_to_connect_to() {
     };
     let to = world.invitation(&world.machines[0].seed);
     let handle = world.runtime.handle().clone();
-    let connect = || Hub::connect(&to, &handle).unwrap_err();
+    let connect = || {
+        let (to, handle) = (to.clone(), handle.clone());
+        let connect = move || Hub::connect(&to, &handle).unwrap_err();
+        ended("it gives up", connect)
+    };
     world.server.stop();
-    let began = Instant::now();
     let silent = connect();
-    println!("silent after {:?}", began.elapsed());
     assert!(
         matches!(silent, FleetError::Unreachable { .. }),
         "{silent:?}"
     );
-    assert!(began.elapsed() < Duration::from_secs(10));
     world.server.kill();
     assert!(matches!(connect(), FleetError::Unreachable { .. }));
 }

@@ -19,7 +19,7 @@ use flagpost_fleet::{
     MayDecide, Replicas, RepoStream, Seed, ServerAccess, ServerError, Transport,
 };
 use flagpost_model::{MachineId, RepoId};
-use flagpost_testkit::{background::kill, nats, race::until, scratch::scratch};
+use flagpost_testkit::{background::kill, nats, patience::patience, race::until, scratch::scratch};
 use jiff::Timestamp;
 use rustix::process::Signal;
 use tokio::runtime::Runtime;
@@ -65,7 +65,7 @@ impl Keeper {
 
     /// What happens next.
     pub fn next(&self) -> KeeperEvent {
-        let event = self.events.recv_timeout(Duration::from_secs(60));
+        let event = self.events.recv_timeout(patience());
         event.expect("something happens")
     }
 
@@ -179,7 +179,7 @@ impl Kept {
     }
 
     pub fn connect(&self, seed: &Seed) -> Result<Hub, FleetError> {
-        self.connect_for(seed, Duration::from_secs(30))
+        self.connect_for(seed, patience())
     }
 
     /// The same for one that gives up an append after so long.

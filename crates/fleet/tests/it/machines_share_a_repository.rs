@@ -7,7 +7,7 @@ use std::{
     process::Command,
     sync::atomic::{AtomicBool, Ordering},
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use flagpost_core::{
@@ -33,7 +33,10 @@ use flagpost_model::{
     envelope::{BriefKind, Extras},
     task::{DEFAULT_LEASE, Task},
 };
-use flagpost_testkit::{race::until, scratch::scratch};
+use flagpost_testkit::{
+    race::{found, until},
+    scratch::scratch,
+};
 use tempfile::TempDir;
 
 use crate::world::World;
@@ -266,17 +269,18 @@ fn twelve_claimers_on_three_machines_never_get_one_task_twice() {
             let node = &fleet.nodes[number % 3];
             scope.spawn(move || {
                 let list = node.list();
-                let mut mine = Vec::new();
-                let deadline = Instant::now() + Duration::from_secs(120);
-                while Instant::now() < deadline {
-                    match claims::claim_next(&list, &terms(&format!("W{number}"))) {
-                        Ok(it) => mine.push((it.task.id, it.claim.token.0)),
-                        Err(Error::NothingReady { .. }) => break,
-                        Err(Error::Order(OrderRefusal::Overtaken { .. })) => {}
-                        Err(error) => panic!("{error:?}"),
-                    }
-                }
-                mine
+                let terms = terms(&format!("W{number}"));
+                let next = || {
+                    found("a claim goes through", || {
+                        match claims::claim_next(&list, &terms) {
+                            Ok(it) => Some(Some((it.task.id, it.claim.token.0))),
+                            Err(Error::NothingReady { .. }) => Some(None),
+                            Err(Error::Order(OrderRefusal::Overtaken { .. })) => None,
+                            Err(error) => panic!("{error:?}"),
+                        }
+                    })
+                };
+                std::iter::from_fn(next).collect::<Vec<_>>()
             })
         });
         let racers: Vec<_> = racers.collect();
@@ -332,12 +336,10 @@ fn a_decision_counts_only_from_a_machine_that_may_decide() {
         until("the brief has come", || {
             briefs::show(&a.mail("W3"), seq).is_ok()
         });
-        let began = Instant::now();
         decide::decide(&a.mail("W3"), &name("ann"), Some(seq), &wish).unwrap();
         until("the worker has it", || {
             deliver::next(&b.mail("W3"), &name("W3")).unwrap().is_some()
         });
-        eprintln!("decided here, delivered there after {:?}", began.elapsed());
     });
 }
 
@@ -350,13 +352,11 @@ fn a_server_that_dies_loses_nothing_and_stops_nobody_from_reading() {
         ..Fields::default()
     };
     let node = &fleet.nodes[1];
-    let began = Instant::now();
     let refused = tasks::add(&node.list(), &name("ann"), &fields, &[]);
     assert!(
         matches!(refused, Err(Error::Order(OrderRefusal::Unreachable { .. }))),
         "{refused:?}"
     );
-    assert!(began.elapsed() < Duration::from_secs(30));
     assert_eq!(node.tasks().len(), 2);
     fleet.world.server.restart();
     let added: Vec<TaskId> = fleet.nodes.iter().map(|node| add(node, "After")).collect();

@@ -12,7 +12,7 @@ use std::{
 };
 
 use flagpost_fleet::{AppendError, Hub, RepoStream};
-use flagpost_testkit::{nats::Storage, repository};
+use flagpost_testkit::{nats::Storage, patience::patience, repository};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::world::{World, say};
@@ -76,7 +76,7 @@ fn an_append_a_connection_and_a_reader() {
     let began = Instant::now();
     let mut reader = there.read_from(1).unwrap();
     for _ in 0..2000 {
-        reader.next(Duration::from_secs(20)).unwrap().unwrap();
+        reader.next(patience()).unwrap().unwrap();
     }
     println!("2000 messages read in {:?}", began.elapsed());
 
@@ -85,7 +85,7 @@ fn an_append_a_connection_and_a_reader() {
         let began = Instant::now();
         thread::scope(|scope| {
             scope.spawn(|| append(at));
-            reader.next(Duration::from_secs(20)).unwrap().unwrap();
+            reader.next(patience()).unwrap().unwrap();
             known.push(began.elapsed());
         });
     }

@@ -173,10 +173,15 @@ impl World {
 
     /// A machine that gives up sooner.
     pub fn hasty_hub(&self, machine: usize) -> Hub {
+        self.hub_within(machine, HASTY, Duration::from_secs(3))
+    }
+
+    /// A machine that waits so long for an answer, and so long until a change is settled.
+    pub fn hub_within(&self, machine: usize, answer: Duration, settle: Duration) -> Hub {
         let to = self.invitation(&self.machines[machine].seed);
         let deadlines = Deadlines {
-            answer: HASTY,
-            settle: Duration::from_secs(3),
+            answer,
+            settle,
             ..Deadlines::default()
         };
         Hub::connect_within(&to, self.runtime.handle(), deadlines).unwrap()

@@ -1,32 +1,13 @@
 //! Three servers, each kept by a machine: the fleet goes on without one of them.
 
-use std::net::TcpListener;
-
 use flagpost_testkit::race::until;
 
-use super::{clone, git, history, json, machine, server_dir};
-
-/// Three ports of loopback that nobody has, and nobody the ones 2000 further on.
-fn ports() -> [u16; 3] {
-    let mut held = Vec::new();
-    while held.len() < 3 {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let behind = port
-            .checked_add(2000)
-            .map(|it| TcpListener::bind(("127.0.0.1", it)));
-        if let Some(Ok(behind)) = behind {
-            held.push((listener, behind));
-        }
-    }
-    let port = |at: usize| held[at].0.local_addr().unwrap().port();
-    [port(0), port(1), port(2)]
-}
+use super::{clone, free_address, git, history, json, machine, server_dir};
 
 #[test]
 fn a_fleet_of_three_servers_goes_on_without_one_of_them() {
     let Some(program) = server_dir() else { return };
-    let listen = ports().map(|port| format!("127.0.0.1:{port}"));
+    let listen = [(); 3].map(|()| free_address());
     let first = machine(&program);
     git(
         &first.repository(),
