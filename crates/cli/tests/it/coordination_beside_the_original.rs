@@ -2,7 +2,7 @@
 
 use std::{fs, process::Stdio};
 
-use flagpost_testkit::sealed::World;
+use flagpost_testkit::{patience::patience, sealed::World};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
@@ -213,7 +213,7 @@ fn a_claim_waits_until_there_is_a_task() {
             "claim",
             "--wait",
             "--timeout",
-            "60s",
+            &format!("{}s", patience().as_secs()),
             "--as",
             "W1",
             "--quiet",

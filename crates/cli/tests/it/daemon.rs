@@ -7,12 +7,12 @@ use std::{
     net::TcpStream,
     os::unix::net::UnixStream,
     path::Path,
-    time::{Duration, Instant},
 };
 
 use flagpost_testkit::{
     background::{Background, is_alive, kill, with_in_environment},
-    race::until,
+    patience::connected,
+    race::{found, until},
     sealed::World,
 };
 use insta::assert_snapshot;
@@ -44,7 +44,7 @@ pub fn request(world: &World, line: &str, body: &str) -> UnixStream {
 }
 
 fn request_at(socket: &Path, line: &str, body: &str) -> UnixStream {
-    let mut stream = UnixStream::connect(socket).unwrap();
+    let mut stream = found("the daemon listens", || UnixStream::connect(socket).ok());
     let len = body.len();
     let head =
         format!("{line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {len}\r\n\r\n");
@@ -180,15 +180,7 @@ fn in_the_foreground_a_signal_ends_it() {
     for signal in [Signal::TERM, Signal::INT] {
         let world = world();
         let mut daemon = Background::start(world.command().args(["up", "--foreground"]));
-        let deadline = Instant::now() + Duration::from_secs(20);
-        while pid(&world) != Some(daemon.id()) {
-            assert!(
-                daemon.is_running() && Instant::now() < deadline,
-                "{}",
-                daemon.stderr()
-            );
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        daemon.until("it is up", |it| pid(&world) == Some(it.id()));
         daemon.signal(signal);
         let ended = daemon.end();
         assert_eq!((ended.code, ended.stdout.as_str()), (0, ""), "{ended}");
@@ -251,15 +243,7 @@ fn a_log_is_followed() {
     world.ok(["up"]);
     let mut following = Background::start(world.command().args(["logs", "--follow", "--json"]));
     world.ok(["down"]);
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while !following.stdout().contains("ended") {
-        assert!(
-            following.is_running() && Instant::now() < deadline,
-            "{}",
-            following.stdout()
-        );
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    following.until("the end is told", |it| it.stdout().contains("ended"));
 }
 
 #[test]
@@ -335,15 +319,7 @@ fn whoever_asks_at_a_socket_of_systemd_starts_it() {
     }
     command.current_dir(world.command().get_current_dir().unwrap());
     let mut daemon = Background::start(&mut command);
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while !daemon.stdout().contains("listening") {
-        assert!(
-            daemon.is_running() && Instant::now() < deadline,
-            "{}",
-            daemon.stderr()
-        );
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    daemon.until("somebody listens", |it| it.stdout().contains("listening"));
     assert_eq!(pid(&world), None);
     // This waits until the daemon is there that it starts.
     let told = ask(&world, "GET /v1/daemon", "");
@@ -417,10 +393,7 @@ fn with_few_open_files_those_who_show_nothing_keep_out_nobody() {
     let host = ran.stdout.trim().strip_prefix("http://").unwrap();
     let token = fs::read_to_string(world.home().join("run/token")).unwrap();
     let ask = |token: &str| {
-        let mut stream = TcpStream::connect(host).unwrap();
-        stream
-            .set_read_timeout(Some(Duration::from_secs(20)))
-            .unwrap();
+        let mut stream = connected(host);
         let head = format!(
             "GET /v1/daemon HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nAuthorization: Bearer {}\r\n\r\n",
             token.trim()
@@ -430,9 +403,7 @@ fn with_few_open_files_those_who_show_nothing_keep_out_nobody() {
         stream.read_to_string(&mut text).unwrap();
         text
     };
-    let strangers: Vec<TcpStream> = (0..100)
-        .map(|_| TcpStream::connect(host).unwrap())
-        .collect();
+    let strangers: Vec<TcpStream> = (0..100).map(|_| connected(host)).collect();
     for _ in 0..10 {
         let told = ask(&token);
         assert!(told.starts_with("HTTP/1.1 200"), "{told}");

@@ -1,7 +1,5 @@
 //! What happened, as it is told to whoever asks.
 
-use std::time::{Duration, Instant};
-
 use flagpost_testkit::background::Background;
 use insta::assert_snapshot;
 use serde_json::Value;
@@ -116,15 +114,8 @@ fn where_no_repository_is() {
 fn whoever_listens_hears_what_was_and_what_comes() {
     let world = world_with(&["One"]);
     let mut listening = Background::start(world.command().args(["history", "--follow", "--json"]));
-    let deadline = Instant::now() + Duration::from_secs(20);
     let mut hear = |word: &str| {
-        while !listening.stdout().contains(word) {
-            assert!(
-                listening.is_running() && Instant::now() < deadline,
-                "{word}"
-            );
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        listening.until(word, |it| it.stdout().contains(word));
         listening.stdout()
     };
     hear("\"task\":\"1\"");
@@ -151,15 +142,8 @@ fn whoever_listens_hears_a_history_that_took_the_place_of_another() {
     let world = world_with(&["One", "Two", "Three"]);
     let follow = ["history", "--follow", "--json", "--since", "2"];
     let mut listening = Background::start(world.command().args(follow));
-    let deadline = Instant::now() + Duration::from_secs(20);
     let mut hear = |word: &str| {
-        while !(listening.stdout() + &listening.stderr()).contains(word) {
-            assert!(
-                listening.is_running() && Instant::now() < deadline,
-                "{word}"
-            );
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        listening.until(word, |it| (it.stdout() + &it.stderr()).contains(word));
     };
     hear("\"task\":\"3\"");
     let repositories = std::fs::read_dir(world.home().join("repos")).unwrap();

@@ -1,6 +1,8 @@
 //! Checks that do what they should not, and people who do something meanwhile.
 
-use flagpost_testkit::{background::Background, race::until};
+use std::time::Duration;
+
+use flagpost_testkit::{background::Background, patience::under_a_limit, race::until};
 use rustix::process::Signal;
 
 use crate::land_yard::{Yard, branch};
@@ -15,15 +17,22 @@ fn once(yard: &Yard, what: &str) -> String {
 
 #[test]
 fn a_check_that_does_not_end_fails_and_its_children_end_with_it() {
-    let yard = Yard::of(2);
-    let mark = yard.outside("child");
-    let check = format!(
-        "[ ! -e file-1 ] || {{ trap '' TERM; (trap '' TERM; echo $$ > '{}'; sleep 600) & wait; }}",
-        mark.display()
-    );
-    let ran = yard.land(&["--check", &check, "--timeout", "1s", "--batch", "1"]);
-    assert_eq!(ran.code, 1, "{ran}");
-    assert!(ran.stderr.contains("did not end within 1s"), "{ran}");
+    let (yard, ran) = under_a_limit(Duration::from_secs(1), |limit| {
+        let yard = Yard::of(2);
+        let [child, passes] = ["child", "passes"].map(|name| yard.outside(name));
+        let check = format!(
+            "if [ -e file-1 ]; then trap '' TERM; (trap '' TERM; : > '{}'; sleep 600) & wait; fi; \
+             if [ -e file-2 ]; then : > '{}'; fi",
+            child.display(),
+            passes.display()
+        );
+        let limit = format!("{}s", limit.as_secs());
+        let ran = yard.land(&["--check", &check, "--timeout", &limit, "--batch", "1"]);
+        assert_eq!(ran.code, 1, "{ran}");
+        let late = format!("did not end within {limit}");
+        assert!(ran.stderr.contains(&late), "{ran}");
+        (child.exists() && passes.exists()).then_some((yard, ran))
+    });
     yard.assert_landed([2]);
     assert_eq!(
         flagpost_testkit::background::with_in_environment(&marked(&yard)),

@@ -69,14 +69,9 @@ impl Listening {
 
     /// Waits until so many were heard under this name; of which messages, none of them twice.
     pub fn until(&self, name: &str, count: usize) -> BTreeSet<(String, u64)> {
-        let deadline = Instant::now() + Duration::from_secs(60);
-        while self.heard(name).len() < count {
-            if Instant::now() > deadline {
-                let told = format!("{:#?}", self.ear.lock().unwrap());
-                panic!("waited in vain for {count} of {name}: {told}");
-            }
-            thread::sleep(Duration::from_millis(1));
-        }
+        until(&format!("{count} of {name} were heard"), || {
+            self.heard(name).len() >= count
+        });
         let heard = self.heard(name);
         let once: BTreeSet<_> = heard.iter().map(|it| it.message.clone()).collect();
         assert_eq!(once.len(), heard.len(), "{name} twice: {heard:?}");

@@ -3,7 +3,7 @@
 use std::{
     fs::{self, File},
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use insta::assert_snapshot;
@@ -27,7 +27,6 @@ fn a_held_lock_times_out_and_names_its_holder() {
         &world,
         &format!("pid: {us}\ncommand: flagpost\nsince: 2026-05-13T14:20:00Z\n"),
     );
-    let began = Instant::now();
     thread::scope(|scope| {
         scope.spawn(|| assert_snapshot!(world.flagpost(["claim", "1"]), @r#"
         exit 5
@@ -39,7 +38,6 @@ fn a_held_lock_times_out_and_names_its_holder() {
         {"schema":"flagpost.error/1","kind":"timed_out","exit_code":5,"message":"[dir]/home/.flagpost/tasks/web/.lock is locked by pid [pid] (flagpost) since 2026-05-13T14:20:00Z; waited 5.0 s","hint":"try again: the lock is free as soon as the process that holds it ends","causes":[]}
         "#));
     });
-    assert!(began.elapsed() < Duration::from_secs(15));
     // Looking needs no lock.
     assert_eq!(world.ok(["list", "--quiet"]), "1\n");
 }

@@ -31,6 +31,7 @@ use std::{
 use flagpost_testkit::{
     background::{Background, is_alive},
     chance::Chance,
+    patience::patience,
     race::until,
     scratch::SmallDisk,
 };
@@ -315,23 +316,30 @@ fn producers_that_ask_for_no_number_overwrite_nothing() {
 #[test]
 fn exhausted_inotify_is_made_up_for_by_looking() {
     let fleet = Fleet::of(1);
+    let begins = fleet.world.outside().join("begins");
     let script = format!(
         "echo 0 >/proc/sys/user/max_inotify_instances || exit 99
-         exec '{}' worker next --wait --timeout 50s --as W1",
-        env!("CARGO_BIN_EXE_flagpost")
+         : > '{}'
+         exec '{}' worker next --wait --timeout {}s --as W1",
+        begins.display(),
+        env!("CARGO_BIN_EXE_flagpost"),
+        patience().as_secs()
     );
     let mut command = fleet.world.command_of("unshare");
     command.args(["-Ur", "sh", "-c", &script]);
     let mut waiting = Background::start(&mut command);
-    // It waits already when the brief comes.
-    thread::sleep(Duration::from_millis(300));
-    if !waiting.is_running() {
+    until("it begins, or cannot", || {
+        begins.exists() || !waiting.is_running()
+    });
+    if !begins.exists() {
         println!(
             "skipped: no user namespace can be had here: {}",
             waiting.end()
         );
         return;
     }
+    // It waits already when the brief comes.
+    thread::sleep(Duration::from_millis(300));
     fleet.assign_each(1);
     fleet.world.ok(["ratify", "all"]);
     let ended = waiting.end();

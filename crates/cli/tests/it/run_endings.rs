@@ -22,10 +22,10 @@ fn what_an_agent_leaves_in_its_group_ends_with_it() {
 
 #[test]
 fn when_its_time_is_up_the_whole_group_is_ended() {
-    let stage = Stage::of_equal(1);
-    let ran = stage.run(
-        "(child grandchild; sleep 600) & child own; sleep 600",
-        &["--timeout", "500ms", "--retries", "2"],
+    let (stage, ran) = Stage::run_under_a_limit(
+        1,
+        "(child grandchild; sleep 600) & child own; await grandchild; nth; [ $n = 2 ] && mark ready; sleep 600",
+        &["--retries", "2"],
     );
     assert_eq!(ran.code, 1, "{ran}");
     assert!(ran.stderr.contains("stop  1: its time is up"), "{ran}");
@@ -41,10 +41,10 @@ fn when_its_time_is_up_the_whole_group_is_ended() {
 
 #[test]
 fn who_does_not_end_when_asked_is_killed() {
-    let stage = Stage::of_equal(1);
-    let ran = stage.run(
-        "trap 'echo no >> \"$place/asked\"' TERM; mark runs; while :; do sleep 0.05; done",
-        &["--timeout", "300ms", "--retries", "1"],
+    let (stage, ran) = Stage::run_under_a_limit(
+        1,
+        "trap 'echo no >> \"$place/asked\"' TERM; mark ready; while :; do sleep 0.05; done",
+        &["--retries", "1"],
     );
     assert_eq!(ran.code, 1, "{ran}");
     assert_eq!(stage.left("asked"), "no\n");
@@ -54,10 +54,10 @@ fn who_does_not_end_when_asked_is_killed() {
 
 #[test]
 fn who_reports_while_being_ended_is_believed() {
-    let stage = Stage::of_equal(1);
-    let ran = stage.run(
-        "trap 'report PASS; exit 0' TERM; while :; do sleep 0.05; done",
-        &["--timeout", "300ms", "--retries", "1"],
+    let (_, ran) = Stage::run_under_a_limit(
+        1,
+        "trap 'report PASS; exit 0' TERM; mark ready; while :; do sleep 0.05; done",
+        &["--retries", "1"],
     );
     assert_eq!(ran.code, 0, "{ran}");
 }

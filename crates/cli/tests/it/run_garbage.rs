@@ -308,7 +308,7 @@ fn a_list_that_is_removed_ends_the_run_and_its_agents() {
     let list = stage.world.list("web").display().to_string();
     let ran = stage.run(
         &format!("if [ $task = 1 ]; then await hangs; rm -r '{list}'; else child c; mark hangs; sleep 600; fi"),
-        &["--timeout", "1s"],
+        &[],
     );
     assert_ne!(ran.code, 0, "{ran}");
     assert!(ran.stderr.contains("flagpost: "), "{ran}");

@@ -1,8 +1,13 @@
 //! A run over resident workers: shells that know `flagpost msg` and nothing else.
 
-use std::process::{Child, Command, Stdio};
+use std::{
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
 
-use flagpost_testkit::{background::Background, race::until, sealed::World};
+use flagpost_testkit::{
+    background::Background, patience::under_a_limit, race::until, sealed::World,
+};
 use serde_json::Value;
 
 use crate::{
@@ -168,23 +173,36 @@ fn takes(stage: &Stage, worker: &str) -> String {
 
 #[test]
 fn a_worker_that_says_nothing_is_told_of_and_keeps_its_task() {
+    let (stage, run) = under_a_limit(Duration::from_secs(2), stalled_and_resumed);
+    says(&stage, "W1", &["DONE", "--task", "1", "written"]);
+    let ran = run.end();
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(with_subject(&stage, "TASK").len(), 1, "nobody else got it");
+}
+
+/// A run whose worker counted as stalled after this time, and does not since it said a word; none where it
+/// was looked at so late that it counts again.
+fn stalled_and_resumed(limit: Duration) -> Option<(Stage, Background)> {
     let stage = stage("- [ ] Do it\n", &["W1"]);
-    let args = ["run", "--workers", "W1", "--stall-after", "2s"];
+    let limit_told = format!("{}s", limit.as_secs());
+    let args = ["run", "--workers", "W1", "--stall-after", &limit_told];
     let run = Background::start(program(&stage.world, "flagpost").args(args));
     assert_eq!(takes(&stage, "W1"), "1");
     let stalled = "  stall 1: no message, no output and no changed file of W1 since 20";
     until("it is stalled", || run.stderr().contains(stalled));
     assert!(now(&stage.world, &["status"]).contains("1 Do it: stalled, the last sign of work"));
+    let said = Instant::now();
     says(&stage, "W1", &["PROGRESS", "--task", "1", "reading"]);
     until("its word ends it", || {
         run.stderr()
             .contains("  again 1: there is a new sign of W1\n")
     });
-    assert!(!now(&stage.world, &["status"]).contains("stalled"));
-    says(&stage, "W1", &["DONE", "--task", "1", "written"]);
-    let ran = run.end();
-    assert_eq!(ran.code, 0, "{ran:?}");
-    assert_eq!(with_subject(&stage, "TASK").len(), 1, "nobody else got it");
+    let status = now(&stage.world, &["status"]);
+    if said.elapsed() >= limit {
+        return None;
+    }
+    assert!(!status.contains("stalled"), "{status}");
+    Some((stage, run))
 }
 
 #[test]
@@ -239,18 +257,27 @@ fn a_worker_that_gives_up_fails_its_task() {
 
 #[test]
 fn the_task_of_a_silent_worker_goes_to_another_and_its_late_word_is_kept() {
-    let stage = stage("- [ ] One\n", &["W1", "W2"]);
-    let mut command = run(&stage.world, &["--workers", "W1,W2"]);
-    // Long enough for the second to be heard in time on a busy machine.
-    let ran = command.env("FLAGPOST_CLAIM_LEASE", "12s").spawn().unwrap();
-    assert_eq!(takes(&stage, "W1"), "1");
-    assert_eq!(takes(&stage, "W2"), "1");
-    says(&stage, "W1", &["DONE", "--task", "1", "by the slow one"]);
-    until("the late word is heard", || {
-        with_subject(&stage, "DONE")[0]["state"] == "acked"
+    let stage = under_a_limit(Duration::from_secs(6), |lease| {
+        let stage = stage("- [ ] One\n", &["W1", "W2"]);
+        let mut command = run(&stage.world, &["--workers", "W1,W2"]);
+        let told = format!("{}s", lease.as_secs());
+        let ran = command.env("FLAGPOST_CLAIM_LEASE", told).spawn().unwrap();
+        assert_eq!(takes(&stage, "W1"), "1");
+        assert_eq!(takes(&stage, "W2"), "1");
+        let taken = Instant::now();
+        says(&stage, "W1", &["DONE", "--task", "1", "by the slow one"]);
+        until("the late word is heard", || {
+            with_subject(&stage, "DONE")[0]["state"] == "acked"
+        });
+        says(&stage, "W2", &["DONE", "--task", "1", "by the quick one"]);
+        if taken.elapsed() >= lease / 2 {
+            // Its silence was as long as the other one's.
+            killed(ran);
+            return None;
+        }
+        assert!(success(ran));
+        Some(stage)
     });
-    says(&stage, "W2", &["DONE", "--task", "1", "by the quick one"]);
-    assert!(success(ran));
     let flagpost = &stage.task("1")["metadata"]["flagpost"];
     assert_eq!(flagpost["result"]["text"], "by the quick one");
     assert_eq!(flagpost["late"][0]["text"], "by the slow one");

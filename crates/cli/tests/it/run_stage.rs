@@ -3,11 +3,13 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use flagpost_testkit::{
     agents,
     background::{self, Background},
+    patience::under_a_limit,
     race,
     sealed::{Ran, World},
 };
@@ -59,6 +61,17 @@ impl Stage {
             .into_iter()
             .chain(args.iter().copied());
         self.world.flagpost(all)
+    }
+
+    /// Runs a plan of so many equal tasks with a time limit of some hundred milliseconds, in which an agent
+    /// gets as far as to mark that it is `ready`.
+    pub fn run_under_a_limit(tasks: usize, body: &str, args: &[&str]) -> (Self, Ran) {
+        under_a_limit(Duration::from_millis(300), |limit| {
+            let stage = Self::of_equal(tasks);
+            let limit = format!("{}ms", limit.as_millis());
+            let ran = stage.run(body, &[args, &["--timeout", &limit]].concat());
+            stage.marked("ready").then_some((stage, ran))
+        })
     }
 
     /// Begins the same in the background.

@@ -1,5 +1,6 @@
 //! The fleet, and a worker's own side of its mail.
 
+use flagpost_testkit::patience::patience;
 use insta::assert_snapshot;
 
 use crate::world;
@@ -229,7 +230,7 @@ fn what_is_waited_for_comes_at_once() {
         "next",
         "--wait",
         "--timeout",
-        "60s",
+        &format!("{}s", patience().as_secs()),
         "--as",
         "W1",
         "--quiet",

@@ -59,7 +59,7 @@ fn a_signal_in_the_midst_of_a_question_gives_it_back_too() {
 #[test]
 fn a_window_that_is_closed_leaves_nobody_behind() {
     let mut fleet = waiting(1);
-    let script = editor(&fleet, "echo 'in the editor'; exec sleep 60");
+    let script = editor(&fleet, "echo 'in the editor'; exec sleep 600");
     fleet.world.set("EDITOR", script);
     for is_editing in [false, true] {
         let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {

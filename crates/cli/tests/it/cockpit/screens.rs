@@ -2,6 +2,8 @@
 
 use std::{fs, thread, time::Duration};
 
+use flagpost_testkit::race::until;
+
 use crate::{
     cockpit::{stage::waiting, terminal::Terminal},
     world,
@@ -148,6 +150,15 @@ fn ticks(pid: u32) -> u64 {
     fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
 }
 
+/// Waits until what was asked of it is done, however long that takes here.
+fn until_idle(pid: u32) {
+    until("it does nothing for a second", || {
+        let before = ticks(pid);
+        thread::sleep(Duration::from_secs(1));
+        ticks(pid) == before
+    });
+}
+
 #[test]
 fn an_idle_cockpit_does_nothing() {
     let fleet = waiting(3);
@@ -158,7 +169,7 @@ fn an_idle_cockpit_does_nothing() {
     let pid = terminal.pid();
     for key in ["1", "5", "4"] {
         terminal.keys(&[key]);
-        thread::sleep(Duration::from_secs(2));
+        until_idle(pid);
         let before = ticks(pid);
         thread::sleep(Duration::from_secs(4));
         let used = ticks(pid) - before;
@@ -167,7 +178,7 @@ fn an_idle_cockpit_does_nothing() {
     // Nor in the time in which it asks.
     terminal.keys(&["n"]);
     terminal.shows("why:");
-    thread::sleep(Duration::from_secs(1));
+    until_idle(pid);
     let before = ticks(pid);
     thread::sleep(Duration::from_secs(2));
     assert!(ticks(pid) - before <= 1);

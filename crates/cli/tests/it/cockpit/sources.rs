@@ -1,10 +1,8 @@
 //! The daemon comes and goes while the cockpit is open.
 
-use std::time::Duration;
-
 use crate::{
     cockpit::{
-        stage::{propose, until_decided, waiting, within},
+        stage::{propose, until_decided, waiting},
         terminal::Terminal,
     },
     daemon::{Daemon, kill_daemon},
@@ -19,11 +17,6 @@ fn it_is_told_by_the_daemon_where_one_runs_and_by_the_files_where_none_does() {
     };
     let _daemon = Daemon(world);
     terminal.cockpit();
-    let in_time = |words: &str| {
-        within(Duration::from_secs(2), words, || {
-            terminal.screen().contains(words)
-        });
-    };
     let source = |words: &str| {
         terminal.until(words, |it| {
             let top = it.lines().next().unwrap_or_default();
@@ -32,26 +25,26 @@ fn it_is_told_by_the_daemon_where_one_runs_and_by_the_files_where_none_does() {
     };
     source("files");
     propose(&fleet, "W1", "From files");
-    in_time("Inbox(2)");
+    terminal.shows("Inbox(2)");
     world.ok(["up"]);
     source("live");
     propose(&fleet, "W1", "From the daemon");
-    in_time("Inbox(3)");
+    terminal.shows("Inbox(3)");
     world.ok(["down"]);
     source("files");
     propose(&fleet, "W1", "From files again");
-    in_time("Inbox(4)");
+    terminal.shows("Inbox(4)");
     world.ok(["up"]);
     source("live");
     kill_daemon(world);
     source("files");
     propose(&fleet, "W1", "After its end");
-    in_time("Inbox(5)");
+    terminal.shows("Inbox(5)");
     // It decides as ever.
     terminal.looks();
     terminal.keys(&["y"]);
     until_decided(&fleet, 1);
-    in_time("Inbox(4)");
+    terminal.shows("Inbox(4)");
 }
 
 #[test]

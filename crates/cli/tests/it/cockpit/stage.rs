@@ -1,9 +1,6 @@
 //! A fleet whose briefs wait, and what became of them.
 
-use std::{
-    path::PathBuf,
-    time::{Duration, Instant},
-};
+use std::path::PathBuf;
 
 use flagpost_testkit::race::until;
 use serde_json::Value;
@@ -68,12 +65,4 @@ pub fn editor(fleet: &Fleet, lines: &str) -> PathBuf {
     let path = fleet.world.outside().join("editor");
     write_program(&path, &format!("#!/bin/sh\n{lines}\n"));
     path
-}
-
-/// How long it takes until this holds, which must not be longer than so long.
-pub fn within(limit: Duration, what: &str, holds: impl Fn() -> bool) {
-    let begun = Instant::now();
-    until(what, &holds);
-    let took = begun.elapsed();
-    assert!(took <= limit, "{what} took {took:?}");
 }

@@ -4,6 +4,7 @@
 //! the value. Whatever is waited for has a deadline, and a test that waits in vain shows the screen.
 
 use std::{
+    cell::RefCell,
     fs,
     path::PathBuf,
     thread,
@@ -12,13 +13,14 @@ use std::{
 
 use flagpost_testkit::{
     background::{kill, with_in_environment},
+    patience::patience,
     race::until,
     sealed::World,
 };
 use rustix::process::Signal;
 
-/// How long anything may take before a test gives up on it.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How often to look at the screen.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
 /// A selection that moved by itself takes no decision for 300 ms.
 const GUARD: Duration = Duration::from_millis(400);
 /// What the shell says when it waits for a command.
@@ -125,7 +127,7 @@ impl<'w> Terminal<'w> {
 
     /// Waits until the screen shows this; the screen.
     pub fn until(&self, what: &str, shows: impl Fn(&str) -> bool) -> String {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + patience();
         loop {
             let screen = self.screen();
             if shows(&screen) {
@@ -135,7 +137,7 @@ impl<'w> Terminal<'w> {
                 Instant::now() < deadline,
                 "waited in vain until {what}:\n{screen}"
             );
-            thread::sleep(Duration::from_millis(20));
+            thread::sleep(LOOK_AGAIN);
         }
     }
 
@@ -146,16 +148,13 @@ impl<'w> Terminal<'w> {
 
     /// Waits until the screen stays as it is for a moment; the screen.
     pub fn rests(&self) -> String {
-        let mut last = self.screen();
-        for _ in 0..50 {
+        let last = RefCell::new(self.screen());
+        self.until("it rests", |_| {
             thread::sleep(Duration::from_millis(100));
             let screen = self.screen();
-            if screen == last {
-                return screen;
-            }
-            last = screen;
-        }
-        panic!("the screen never rests:\n{last}");
+            screen == last.replace(screen.clone())
+        });
+        last.into_inner()
     }
 
     /// Opens the cockpit. When it ends, the shell says how.

@@ -8,13 +8,10 @@ use std::{
     net::{SocketAddr, TcpListener, TcpStream},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread::{self, JoinHandle},
-    time::Duration,
 };
 
+use flagpost_testkit::patience::patience;
 use serde_json::{Value, json};
-
-/// How long `gh` may take to say what it wants.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A pull request.
 #[derive(Debug, Clone)]
@@ -114,7 +111,7 @@ fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
 }
 
 fn serve(mut stream: TcpStream, kept: &Mutex<Kept>) -> std::io::Result<()> {
-    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(patience()))?;
     let mut reader = BufReader::new(stream.try_clone()?);
     let (mut length, mut line) = (0, String::new());
     while reader.read_line(&mut line)? > 2 {

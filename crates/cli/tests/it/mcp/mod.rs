@@ -11,18 +11,14 @@ mod tools;
 use std::{
     io::{BufRead, BufReader, Write},
     process::{Child, ChildStdin, ExitStatus, Stdio},
-    sync::mpsc::{self, Receiver},
+    sync::mpsc::{self, Receiver, TryRecvError},
     thread,
-    time::{Duration, Instant},
 };
 
-use flagpost_testkit::sealed::World;
+use flagpost_testkit::{patience::patience, race::found, sealed::World};
 use serde_json::{Value, json};
 
 use crate::world;
-
-/// So long an answer may take where the machine has much else to do.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A client that speaks plain lines.
 pub struct McpClient {
@@ -86,7 +82,7 @@ impl McpClient {
 
     /// The next line that the server says.
     fn heard(&self) -> Value {
-        let line = self.lines.recv_timeout(PATIENCE).unwrap();
+        let line = self.lines.recv_timeout(patience()).unwrap();
         serde_json::from_str(&line).unwrap()
     }
 
@@ -138,21 +134,29 @@ impl McpClient {
         listed["result"]["tools"].as_array().unwrap().clone()
     }
 
-    /// How it ends once stdin is closed, and how long that takes.
-    fn close(mut self) -> (ExitStatus, Duration) {
+    /// Asks for mail, and waits for it as long as a call may, while others are answered.
+    fn waits(&mut self) {
+        self.asked += 1;
+        let wait = json!({"jsonrpc": "2.0", "id": self.asked, "method": "tools/call",
+            "params": {"name": "inbox", "arguments": {"wait_s": 50}}});
+        self.say(&wait.to_string());
+        // Whoever came later was answered: the wait has begun.
+        self.ok("status", &json!({}));
+    }
+
+    /// Whether the server has said nothing since.
+    fn still_waits(&self) -> bool {
+        self.lines.try_recv() == Err(TryRecvError::Empty)
+    }
+
+    /// How it ends once stdin is closed.
+    fn close(mut self) -> ExitStatus {
         drop(self.stdin.take());
         self.ended()
     }
 
-    fn ended(&mut self) -> (ExitStatus, Duration) {
-        let begun = Instant::now();
-        loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                return (status, begun.elapsed());
-            }
-            assert!(begun.elapsed() < PATIENCE, "it does not end");
-            thread::sleep(Duration::from_millis(5));
-        }
+    fn ended(&mut self) -> ExitStatus {
+        found("the server ends", || self.child.try_wait().unwrap())
     }
 }
 

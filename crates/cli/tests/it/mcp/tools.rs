@@ -103,26 +103,17 @@ fn who_waits_is_told_as_soon_as_a_person_decides() {
     let nothing = client.ok("inbox", &json!({"wait_s": 1}));
     assert_eq!(nothing["items"], json!([]));
     assert!(begun.elapsed() >= Duration::from_secs(1));
-    let ask = json!({"jsonrpc": "2.0", "id": 50, "method": "tools/call",
-        "params": {"name": "inbox", "arguments": {"wait_s": 50}}});
-    client.say(&ask.to_string());
+    let mut other = McpClient::of(&world, "W2");
+    other.waits();
     // It is not in the way of others.
-    let ask = json!({"jsonrpc": "2.0", "id": 51, "method": "tools/call",
-        "params": {"name": "status", "arguments": {}}});
-    client.say(&ask.to_string());
-    assert_eq!(client.heard()["id"], 51);
-    let begun = Instant::now();
+    client.waits();
     world.ok(["ratify", "W1", "1"]);
     let answer = client.heard();
     assert_eq!(
         answer["result"]["structuredContent"]["items"][0]["seq"], 1,
         "{answer}"
     );
-    assert!(
-        begun.elapsed() < Duration::from_secs(20),
-        "{:?}",
-        begun.elapsed()
-    );
+    assert!(other.still_waits(), "it waited to its end");
 }
 
 #[test]
@@ -326,12 +317,7 @@ fn among_ten_thousand_tasks_a_claim_is_answered() {
     let mut client = McpClient::of(&world, "W1");
     // The first look fills the cache.
     client.ok("tasks", &json!({}));
-    let begun = Instant::now();
     let claimed = client.ok("claim", &json!({}));
-    let took = begun.elapsed();
-    println!("a claim among 10,000: {took:?}");
-    // A build for tests reads ten times as slowly.
-    assert!(took < Duration::from_secs(30), "{took:?}");
     let claimed = claimed["task"].as_str().unwrap().to_owned();
     until("the claim is on disk", || {
         thread::sleep(Duration::from_millis(1));

@@ -26,6 +26,7 @@ use flagpost_testkit::{
     chance::Chance,
     fleet_log::{self, Act},
     nats::Storage,
+    patience::patience,
     race::until,
 };
 
@@ -133,7 +134,7 @@ fn meet(stage: &Stage, log: &Log, chance: &mut Chance) -> Option<String> {
     let healed = Instant::now();
     let during = log.acknowledged.load(Ordering::Relaxed) - before;
     let goes_on = || log.acknowledged.load(Ordering::Relaxed) > before + during;
-    while !goes_on() && healed.elapsed() < Duration::from_secs(60) {
+    while !goes_on() && healed.elapsed() < patience() {
         thread::sleep(Duration::from_millis(5));
     }
     let took = healed.elapsed();
