@@ -1,6 +1,6 @@
 //! Which lines of the source are the product: no comments, no blanks, no brackets alone, no tests.
 //!
-//! Owns how a test is told from the product: an item behind `#[cfg(test)]`, and the files of such a
+//! Owns how the code of tests is told from the product: an item behind `#[cfg(test)]`, and the files of such a
 //! module.
 
 use std::{collections::BTreeSet, ops::RangeInclusive};
@@ -26,14 +26,34 @@ pub fn sources() -> Vec<Source> {
             && path.split('/').nth(2) == Some("src")
             && path.ends_with(".rs")
     });
-    let of_tests: BTreeSet<String> = files.iter().flat_map(test_modules).collect();
-    let is_product = |file: &&TextFile| {
-        !of_tests.iter().any(|module| {
-            let below = file.path.strip_prefix(module.as_str());
-            below.is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
-        })
+    let modules = files.iter().flat_map(test_modules).collect();
+    let product = files.iter().filter(|file| !is_in(file, &modules));
+    product.map(source).collect()
+}
+
+/// The words and marks of the code that is no product, each with its line, by file: tests, and what they
+/// share.
+pub fn tests() -> Vec<(String, Vec<(usize, String)>)> {
+    let files = repository::texts(|path| path.starts_with("crates/") && path.ends_with(".rs"));
+    let modules = files.iter().flat_map(test_modules).collect();
+    let of_tests = |file: &TextFile| {
+        let whole = file.path.split('/').nth(2) == Some("tests")
+            || file.path.starts_with("crates/testkit/")
+            || is_in(file, &modules);
+        let mut code = tokens(&code_only(&file.text));
+        let items = test_items(&code);
+        code.retain(|(line, _)| whole || items.iter().any(|item| item.lines.contains(line)));
+        (file.path.clone(), code)
     };
-    files.iter().filter(is_product).map(source).collect()
+    files.iter().map(of_tests).collect()
+}
+
+/// Whether a file is one of these modules, or below one.
+fn is_in(file: &TextFile, modules: &BTreeSet<String>) -> bool {
+    modules.iter().any(|module| {
+        let below = file.path.strip_prefix(module.as_str());
+        below.is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
+    })
 }
 
 fn source(file: &TextFile) -> Source {
@@ -118,7 +138,7 @@ fn test_items(code: &[(usize, String)]) -> Vec<TestItem> {
 }
 
 /// Where the bracket that opens here is closed; here, where none opens.
-fn closed(code: &[(usize, String)], at: usize) -> usize {
+pub fn closed(code: &[(usize, String)], at: usize) -> usize {
     let mut depth = 0_usize;
     for (index, (_, token)) in code.iter().enumerate().skip(at) {
         match token.as_str() {
