@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { chmodSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { faults } from './access.mjs';
-import { enter, hold, open, settled, visit } from './browser.mjs';
+import { enter, hold, open, settled, signIn, visit } from './browser.mjs';
 import { foundStrangers, TEXTS } from './hostile.mjs';
 import { World } from './world.mjs';
 
@@ -58,7 +58,8 @@ test('a finding is shown with its command, and looked for again by the button al
 });
 
 test('the browsers that are in are shown, with the command that signs them out', async (t) => {
-  const page = await show(t);
+  const page = await signIn(await visit(t, browser), world);
+  await page.goto(`${world.daemon.http}/#screen=settings`);
   await page.locator('section').filter({ has: page.getByRole('heading', { name: 'Browsers' }) }).getByText('Chrome on Linux').first().waitFor();
   await page.getByText('flagpost board --sign-out').waitFor();
 });
