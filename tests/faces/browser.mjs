@@ -38,6 +38,9 @@ function chromium() {
 /** Scripts that run for seconds are not worth optimising, and nobody else's processor is to be had for it. */
 const QUICK = '--js-flags=--no-opt --single-threaded';
 
+/** All pages of a window are run by one process: to start one takes longer than most pages. */
+const FEW = '--renderer-process-limit=1';
+
 /** A browser of the test's own, which ends with the test. `args` are Chromium's. */
 export async function open(t, args = []) {
   const browser = await installed('playwright-core').chromium.launch({
@@ -45,7 +48,7 @@ export async function open(t, args = []) {
     timeout: PATIENCE,
     // It shows only what the tests themselves wrote, and starts where there are no namespaces.
     chromiumSandbox: false,
-    args: ['--disable-dev-shm-usage', '--no-proxy-server', '--disable-gpu', QUICK, ...args],
+    args: ['--disable-dev-shm-usage', '--no-proxy-server', '--disable-gpu', QUICK, FEW, ...args],
   });
   t.after(() => browser.close());
   return browser;
