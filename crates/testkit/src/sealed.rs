@@ -178,6 +178,23 @@ impl World {
         told
     }
 
+    /// Runs the command lines of a transcript again and tells what each did now: the lines with a `$`
+    /// where the first line has one.
+    pub fn repeat(&self, transcript: &str) -> String {
+        let (margin, _) = transcript
+            .split_once("$ ")
+            .expect("a transcript has a command line");
+        assert!(
+            margin.trim().is_empty(),
+            "a transcript begins with a command line, not with {margin:?}"
+        );
+        let prompt = format!("{}$ ", margin.rsplit('\n').next().unwrap_or_default());
+        let lines = transcript
+            .lines()
+            .filter_map(|line| line.strip_prefix(&prompt));
+        self.transcript(&lines.collect::<Vec<_>>().join("\n"))
+    }
+
     /// Runs the binary with `--json` and answers with its exit code and the one JSON value that
     /// was on stdout.
     pub fn json<A: AsRef<OsStr>>(

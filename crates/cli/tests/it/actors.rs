@@ -1,7 +1,6 @@
 //! Who acts: `--as`, else the worker of the environment, else the login name.
 
 use flagpost_testkit::sealed::World;
-use insta::assert_snapshot;
 use serde_json::Value;
 
 use crate::{world, world_with};
@@ -9,12 +8,7 @@ use crate::{world, world_with};
 #[test]
 fn who_acts() {
     let world = world_with(&["a", "b", "c", "d"]);
-    assert_snapshot!(world.transcript(
-        "claim 1 --as W1
-        FLAGPOST_WORKER=W2 claim 2
-        claim 3
-        USER= LOGNAME=bob claim 4
-        list"), @"
+    transcript!(world, @"
     $ claim 1 --as W1
     claimed 1 a (token 6, lease ends in 15m)
     $ FLAGPOST_WORKER=W2 claim 2
@@ -117,10 +111,7 @@ fn history(world: &World) -> Vec<Value> {
 #[test]
 fn a_login_name_is_spelled_as_an_id() {
     let world = world_with(&["a", "b"]);
-    assert_snapshot!(world.transcript(
-        "USER='--Zoë O/Brien' claim 1 --quiet
-        USER= claim 2 --quiet
-        list"), @r#"
+    transcript!(world, @r#"
     $ USER='--Zoë O/Brien' claim 1 --quiet
     1
     $ USER= claim 2 --quiet
@@ -134,12 +125,7 @@ fn a_login_name_is_spelled_as_an_id() {
 
 #[test]
 fn a_worker_that_is_no_id_is_refused() {
-    assert_snapshot!(world().transcript(
-        "add x --as ../evil
-        add x --as ''
-        FLAGPOST_WORKER='a b' add x
-        FLAGPOST_WORKER=.hidden add x --json
-        list"), @r#"
+    transcript!(world(), @r#"
     $ add x --as ../evil
     exit 6
     2> flagpost: "../evil" is not a worker id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
@@ -162,17 +148,7 @@ fn a_worker_that_is_no_id_is_refused() {
 #[test]
 fn which_list() {
     let world = world();
-    assert_snapshot!(world.transcript(
-        "add one --list api
-        FLAGPOST_LIST=api add two
-        FLAGPOST_LIST=api add three --list ops
-        list --list api
-        FLAGPOST_LIST=ops list
-        list
-        status
-        FLAGPOST_LIST=nope status
-        status --list nope
-        list --list nope --json"), @r#"
+    transcript!(world, @r#"
     $ add one --list api
     added 1 one
     $ FLAGPOST_LIST=api add two

@@ -1,7 +1,5 @@
 //! `answer`: what the operator says to what is asked, and who may not.
 
-use insta::assert_snapshot;
-
 use crate::{
     run_stage::{Stage, read},
     world, world_with,
@@ -14,20 +12,7 @@ fn a_stuck_task_is_answered_in_one_command() {
     world.ok(["task", "start", "1", "--as", "W3"]);
     world.ok(["task", "note", "1", "It is a small tool", "--as", "W3"]);
     world.ok(["stuck", "1", "argparse or click?\nAnd why?", "--as", "W3"]);
-    assert_snapshot!(world.transcript(
-        "status
-        answer 1 argparse: it is there already
-        show 1
-        status
-        answer 1 'or click'
-        answer 1 'or click' --json
-        answer 1 --again 'or click'
-        show 1
-        history --limit 2
-        task undo
-        task undo
-        show 1
-        answer 1 click --quiet"), @r#"
+    transcript!(world, @r#"
     $ status
     web: 2 tasks (1 pending, 1 stuck)
 
@@ -130,19 +115,7 @@ fn what_asks_nothing_and_who_says_nothing_is_refused() {
         "W1",
     ]);
     world.ok(["worker", "report", "At it", "--as", "W1"]);
-    assert_snapshot!(world.transcript(
-        "answer 1 so
-        answer 2 so --again
-        answer 9 so
-        answer 2
-        answer
-        answer 2 ''
-        answer W1/outbox/2 so
-        answer W1/outbox/9 so
-        answer W1/nowhere/1 so
-        answer W1/outbox/1 so
-        answer W1/outbox/1 so
-        answer W1/outbox/1 'or so' --again --quiet"), @r#"
+    transcript!(world, @r#"
     $ answer 1 so
     exit 4
     2> flagpost: task 1 asks nothing: it is completed

@@ -9,21 +9,7 @@ use crate::{world, world_with};
 #[test]
 fn ids_that_are_none() {
     let world = world_with(&["a"]);
-    let long = "x".repeat(65);
-    let script = format!(
-        "show ../web/1
-        show ''
-        show ..
-        show .lock
-        show 1/../1
-        show {long}
-        task start '1 2'
-        add b --after ../1
-        task dep add 1 /etc/passwd
-        done '*'
-        claim 1.json"
-    );
-    assert_snapshot!(world.transcript(&script), @r#"
+    transcript!(world, @r#"
     $ show ../web/1
     exit 6
     2> flagpost: "../web/1" is not a task id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
@@ -64,18 +50,7 @@ fn ids_that_are_none() {
 #[test]
 fn lists_that_are_none() {
     let world = world();
-    let long = "x".repeat(65);
-    let script = format!(
-        "--list ../../evil add x
-        --list ../../evil list
-        --list '' add x
-        --list . add x
-        --list a/b add x
-        --list {long} add x
-        FLAGPOST_LIST=../evil add x
-        FLAGPOST_LIST=../evil status"
-    );
-    assert_snapshot!(world.transcript(&script), @r#"
+    transcript!(world, @r#"
     $ --list ../../evil add x
     exit 6
     2> flagpost: "../../evil" is not a list id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
@@ -112,7 +87,7 @@ fn lists_that_are_none() {
 #[test]
 fn subjects_that_are_none() {
     let world = world();
-    assert_snapshot!(world.transcript("add ''\nadd '  '\nadd"), @r"
+    transcript!(world, @r"
     $ add ''
     exit 6
     2> flagpost: subject: a task needs one
@@ -180,22 +155,7 @@ fn a_program_name_that_is_not_utf8() {
 
 #[test]
 fn words_that_are_no_verbs() {
-    assert_snapshot!(world().transcript(
-        "lst
-        task shwo 1
-        move 1
-        renew 1
-        stats --json
-        bench soak --for 1m
-        nonsense
-        task
-        task dep
-        list extra
-        list --nope
-        list --quiet --json
-        list --limit -1
-        list --limit many
-        list --color sometimes"), @r#"
+    transcript!(world(), @r#"
     $ lst
     exit 2
     2> flagpost: unrecognized subcommand 'lst'
@@ -337,11 +297,7 @@ fn variables_that_are_not_utf8_are_not_passed_over() {
 #[test]
 fn names_and_subjects_are_looked_at_by_every_verb() {
     let world = world_with(&["One"]);
-    assert_snapshot!(world.transcript(
-        "list --as 'a b'
-        task edit 1 --estimate 1w
-        task edit 1 --estimate 99999999999w
-        show 1"), @r#"
+    transcript!(world, @r#"
     $ list --as 'a b'
     exit 6
     2> flagpost: "a b" is not a worker id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
@@ -370,9 +326,7 @@ fn a_source_that_never_ends_is_refused() {
     let pipe = world.repository().join("pipe");
     let made = std::process::Command::new("mkfifo").arg(&pipe).status();
     assert!(made.unwrap().success());
-    assert_snapshot!(world.transcript(
-        "task import pipe
-        task import /dev/zero"), @"
+    transcript!(world, @"
     $ task import pipe
     exit 6
     2> flagpost: pipe: it is no file; what comes out of a pipe is read with -

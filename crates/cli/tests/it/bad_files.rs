@@ -3,8 +3,6 @@
 
 use std::{fs, os::unix::fs::symlink};
 
-use insta::assert_snapshot;
-
 use crate::{world, world_with};
 
 #[test]
@@ -19,21 +17,7 @@ fn damaged_tasks_do_not_hide_their_neighbours() {
     fs::create_dir(list.join("8.json")).unwrap();
     symlink("/etc/passwd", list.join("9.json")).unwrap();
     let kept = fs::read(list.join("2.json")).unwrap();
-    assert_snapshot!(world.transcript(
-        "list
-        list --quiet
-        status
-        show 2
-        show 3 --json
-        show 5
-        show 6
-        show 8
-        show 9
-        done 2
-        task rm 2 --yes
-        add e --after 2
-        claim --next --quiet
-        add f --quiet"), @r#"
+    transcript!(world, @r#"
     $ list
     ID  STATE    SUBJECT
     1   pending  a
@@ -111,7 +95,7 @@ fn a_task_of_a_hundred_megabytes() {
     let world = world_with(&["a"]);
     let file = fs::File::create(world.list("web").join("2.json")).unwrap();
     file.set_len(100 << 20).unwrap();
-    assert_snapshot!(world.transcript("list\nshow 2\nadd b --quiet"), @r#"
+    transcript!(world, @r#"
     $ list
     ID  STATE    SUBJECT
     1   pending  a
@@ -136,7 +120,7 @@ fn a_damaged_repository_record() {
         assert_eq!(ran.code, 6, "{text}: {ran}");
         assert_eq!(fs::read_to_string(&record).unwrap(), text);
     }
-    assert_snapshot!(world.transcript("list\nlist --list web --quiet"), @r#"
+    transcript!(world, @r#"
     $ list
     exit 6
     2> flagpost: [dir]/home/.flagpost/repos/[repo]/repo.json is malformed: "../x" is not a repository id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit at line 1 column 13
@@ -168,7 +152,7 @@ fn an_id_in_the_configuration_that_is_none() {
             .unwrap()
             .success()
     );
-    assert_snapshot!(world.transcript("add x\nlist\ninit"), @r#"
+    transcript!(world, @r#"
     $ add x
     exit 6
     2> flagpost: "../../evil" is not a repository id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
@@ -187,7 +171,7 @@ fn a_list_that_leads_outside() {
     let outside = world.outside().join("outside");
     fs::create_dir(&outside).unwrap();
     symlink(&outside, world.list("evil")).unwrap();
-    assert_snapshot!(world.transcript("list --list evil\nadd x --list evil\nstatus --list evil"), @r#"
+    transcript!(world, @r#"
     $ list --list evil
     exit 6
     2> flagpost: [dir]/home/.flagpost/tasks/evil leads outside [dir]/home/.flagpost/tasks
@@ -205,7 +189,7 @@ fn a_list_that_leads_outside() {
 fn a_damaged_counter() {
     let world = world_with(&["a"]);
     fs::write(world.list("web").join(".highwatermark"), "many").unwrap();
-    assert_snapshot!(world.transcript("add b\nlist --quiet"), @r#"
+    transcript!(world, @r#"
     $ add b
     exit 6
     2> flagpost: [dir]/home/.flagpost/tasks/web/.highwatermark is malformed: "many" is not a number
@@ -222,7 +206,7 @@ fn a_history_with_a_torn_end() {
     let path = record(&world).with_file_name("history.jsonl");
     let mut file = fs::File::options().append(true).open(path).unwrap();
     file.write_all(b"{\"n\":99,\"at\":").unwrap();
-    assert_snapshot!(world.transcript("add b\nclaim --next\nlist --quiet"), @"
+    transcript!(world, @"
     $ add b
     added 2 b
     $ claim --next

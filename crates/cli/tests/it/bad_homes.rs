@@ -65,7 +65,7 @@ fn a_home_that_is_a_file() {
     let file = world.outside().join("file");
     fs::write(&file, "mine").unwrap();
     world.set("FLAGPOST_HOME", &file);
-    assert_snapshot!(world.transcript("list\nadd x\nadd x --json\nstatus"), @r#"
+    transcript!(world, @r#"
     $ list
     exit 3
     2> flagpost: [dir]/web is in no repository that Flagpost knows
@@ -150,15 +150,7 @@ fn a_read_only_home() {
     fs::write(world.list("web").join("9.json"), "[").unwrap();
     mounted.remount("ro");
     // What can be read is read, also what would otherwise be kept aside.
-    assert_snapshot!(world.transcript(
-        "list
-        FLAGPOST_CLOCK=2100-01-01T00:00:00Z list --quiet
-        show 1 --quiet
-        status --quiet
-        add b
-        add b --json
-        claim 1
-        init --quiet"), @r#"
+    transcript!(world, @r#"
     $ list
     ID  STATE    SUBJECT
     1   pending  a

@@ -40,7 +40,7 @@ fn a_round_in_the_words_of_the_protocol() {
             null,
         ]),
     );
-    assert_snapshot!(world.transcript("bridge start --once\nbridge start --once\nbridge outbox\nbridge status\nlist\nbridge clear\nbridge outbox"), @r"
+    transcript!(world, @r"
     $ bridge start --once
     Processing: create 'Fix login bug' → ok
     Processing: show 9 → error: there is no task 9 in list web
@@ -78,7 +78,7 @@ fn a_known_id_a_part_of_a_list_and_what_is_no_answer_are_called_so() {
         &world,
         &json!([{"id": "a", "command": "create", "payload": {"title": "Three"}}]),
     );
-    assert_snapshot!(world.transcript("bridge start --once\nlist"), @r#"
+    transcript!(world, @r#"
     $ bridge start --once
     Processing: create 'Three' → error: the id "a" was used before, by another command; a new command needs a new id
     $ list
@@ -97,7 +97,7 @@ fn a_known_id_a_part_of_a_list_and_what_is_no_answer_are_called_so() {
         r#"[1, null, {"a": 2}, {"commandId": "b", "status": "ok"}]"#,
     )
     .unwrap();
-    assert_snapshot!(world.transcript("bridge outbox\nbridge send {} --timeout banana"), @r"
+    transcript!(world, @r"
     $ bridge outbox
     COMMAND  ANSWER
     none     no answer of a bridge
@@ -256,7 +256,7 @@ fn the_daemon_runs_it_and_leaves_it_alone_when_it_is_told() {
     let world = world();
     world.ok(["init", "--no-instructions"]);
     let _daemon = crate::daemon::Daemon(&world);
-    assert_snapshot!(world.transcript("config set integrations.agent.enabled true\nbridge status"), @r"
+    transcript!(world, @r"
     $ config set integrations.agent.enabled true
     integrations.agent.enabled = true
     $ bridge status
@@ -280,7 +280,7 @@ fn the_daemon_runs_it_and_leaves_it_alone_when_it_is_told() {
         let (_, status) = world.json(["bridge", "status"]);
         status["running"]["processed"] == 1
     });
-    assert_snapshot!(world.transcript("bridge status\nbridge stop\nbridge stop\nbridge status\nbridge status --json"), @r#"
+    transcript!(world, @r#"
     $ bridge status
     Agent bridge: running in the daemon (poll: 2s, processed: 1 commands)
       files in [dir]/home/.flagpost

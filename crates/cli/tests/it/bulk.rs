@@ -1,7 +1,5 @@
 //! One change of all tasks that a query selects.
 
-use insta::assert_snapshot;
-
 use crate::world_with;
 
 fn tagged() -> flagpost_testkit::sealed::World {
@@ -14,19 +12,7 @@ fn tagged() -> flagpost_testkit::sealed::World {
 fn a_dry_run_says_which_and_changes_nothing() {
     let world = tagged();
     let before = world.ok(["list", "--json"]);
-    assert_snapshot!(world.transcript(
-        "task edit --where tag=api --priority high --dry-run
-        task edit --where 'tag=api sort=-id limit=2' --priority high --dry-run --quiet
-        task edit --where 'id=1' --priority high --dry-run --json
-        done --where tag=api --dry-run
-        fail --where tag=api 'No time' --dry-run
-        task cancel --where tag=api --dry-run
-        task release --where tag=api --dry-run
-        task note --where tag=api 'Look here' --dry-run
-        task rm --where tag=api --dry-run
-        task reopen --where state=completed --dry-run
-        task move --where tag=api --to later --create --dry-run
-        task edit 4 --priority high --dry-run"), @r#"
+    transcript!(world, @r#"
     $ task edit --where tag=api --priority high --dry-run
     would edit 1 Write
     would edit 2 Test
@@ -81,19 +67,7 @@ fn a_dry_run_says_which_and_changes_nothing() {
 #[test]
 fn without_a_terminal_nobody_can_be_asked() {
     let world = tagged();
-    assert_snapshot!(world.transcript(
-        "task edit --where tag=api --priority high
-        task rm --where tag=api
-        done --where tag=api --json
-        list --priority high
-        task edit --where tag=api --priority high --yes
-        done --where tag=api 'All of it' --yes
-        task reopen --where 'state=completed text~\"all of it\"' --yes --quiet
-        task rm --where 'tag=api limit=1' --yes
-        task note --where tag=api 'Look here' --yes
-        list
-        task move --where tag=api --to later --create
-        task move --where tag=api --to later --create --yes"), @r#"
+    transcript!(world, @r#"
     $ task edit --where tag=api --priority high
     exit 2
     2> flagpost: nobody is there to confirm; --dry-run shows which tasks are meant
@@ -144,20 +118,7 @@ fn all_or_none() {
     let world = tagged();
     world.ok(["claim", "2", "--as", "W1"]);
     let before = world.ok(["list", "--all", "--json"]);
-    assert_snapshot!(world.transcript(
-        "done --where tag=api --yes
-        task reopen --where tag=api --yes
-        task rm --where tag=api --yes
-        task release --where is=blocked --yes
-        task edit --where tag=api
-        task edit 1 --where tag=api --priority low
-        task cancel 1 --where tag=api
-        done 1 text --where tag=api
-        done --where tag=api --token 5 --yes
-        task edit --where 'tag=' --priority low
-        task rm --where '' --yes
-        task rm --where 'limit=2' --yes
-        task edit --priority low"), @r#"
+    transcript!(world, @r#"
     $ done --where tag=api --yes
     exit 4
     2> flagpost: task 2 is held by W1 until 2026-05-13T14:40:00Z (token 9)
@@ -215,12 +176,7 @@ fn all_or_none() {
 fn a_dry_run_asks_the_rules() {
     let world = tagged();
     world.ok(["claim", "2", "--as", "W1"]);
-    assert_snapshot!(world.transcript(
-        "done --where tag=api --dry-run
-        done --where tag=api --dry-run --json
-        task reopen 1 --dry-run
-        task edit --where tag=api --parent 3 --dry-run
-        done --where tag=api --dry-run --as W1"), @r#"
+    transcript!(world, @r#"
     $ done --where tag=api --dry-run
     exit 4
     would complete 1 Write

@@ -1,7 +1,5 @@
 //! Claiming, starting, finishing and giving back: who may do what, and how it is told.
 
-use insta::assert_snapshot;
-
 use crate::{world, world_with};
 
 #[test]
@@ -9,20 +7,7 @@ fn claim() {
     let world = world_with(&["Write", "Test", "Ship", "Later"]);
     world.ok(["task", "dep", "add", "4", "1"]);
     world.ok(["task", "edit", "2", "--priority", "high"]);
-    assert_snapshot!(world.transcript(
-        "claim --next --as W1
-        claim --next --as W2 --quiet
-        claim 3 --as W3 --lease 1h --json
-        claim 1 --as W1
-        claim 2 --as W2
-        claim 4 --as W4
-        claim 9 --as W4
-        claim --next --as W4
-        claim --next --as W4 --json
-        claim
-        claim 1 --next
-        claim 1 --lease 0s
-        claim 1 --lease soon"), @r#"
+    transcript!(world, @r#"
     $ claim --next --as W1
     claimed 2 Test (token 8, lease ends in 15m)
     $ claim --next --as W2 --quiet
@@ -76,11 +61,7 @@ fn a_renewal_gives_the_lease_its_own_length_again() {
     let world = world_with(&["Write", "Test"]);
     world.ok(["claim", "1", "--as", "W1", "--lease", "2h"]);
     world.ok(["claim", "2", "--as", "W1", "--lease", "1m"]);
-    assert_snapshot!(world.transcript(
-        "FLAGPOST_CLOCK=2026-05-13T15:00:00Z task renew 1 --as W1
-        FLAGPOST_CLOCK=2026-05-13T14:25:30Z task renew 2 --as W1
-        task edit 2 --due 2026-12-01 --as W1 --quiet
-        task edit 2 --due none --as W1 --json"), @r#"
+    transcript!(world, @r#"
     $ FLAGPOST_CLOCK=2026-05-13T15:00:00Z task renew 1 --as W1
     renewed 1 Write: lease ends in 2h
     $ FLAGPOST_CLOCK=2026-05-13T14:25:30Z task renew 2 --as W1
@@ -95,15 +76,7 @@ fn a_renewal_gives_the_lease_its_own_length_again() {
 #[test]
 fn a_lease_that_ran_out_is_claimed_anew() {
     let world = world_with(&["Write"]);
-    assert_snapshot!(world.transcript(
-        "claim 1 --as W1
-        FLAGPOST_CLOCK=2026-05-13T14:39:59Z ready
-        FLAGPOST_CLOCK=2026-05-13T14:40:00Z ready
-        FLAGPOST_CLOCK=2026-05-13T14:40:00Z status
-        FLAGPOST_CLOCK=2026-05-13T14:40:00Z claim --next --as W2
-        FLAGPOST_CLOCK=2026-05-13T14:41:00Z done 1 'too late' --as W1 --token 3
-        FLAGPOST_CLOCK=2026-05-13T14:42:00Z done 1 'in time' --as W2 --token 4
-        show 1"), @"
+    transcript!(world, @"
     $ claim 1 --as W1
     claimed 1 Write (token 3, lease ends in 15m)
     $ FLAGPOST_CLOCK=2026-05-13T14:39:59Z ready
@@ -147,15 +120,7 @@ fn start() {
     let world = world_with(&["Write", "Test", "Ship"]);
     world.ok(["task", "dep", "add", "3", "2"]);
     world.ok(["claim", "2", "--as", "W2"]);
-    assert_snapshot!(world.transcript(
-        "task start 1 --as W1
-        task start 1 --as W1 --quiet
-        task start 2 --as W1
-        task start 2 --as W2 --token 1
-        task start 2 --as W2 --json
-        task start 3
-        task start 9
-        task start"), @r#"
+    transcript!(world, @r#"
     $ task start 1 --as W1
     started 1 Write (token 7, lease ends in 15m)
     $ task start 1 --as W1 --quiet
@@ -190,17 +155,7 @@ fn done() {
     let world = world_with(&["Write", "Test", "Ship", "Sail"]);
     world.ok(["task", "dep", "add", "4", "3"]);
     world.ok(["claim", "2", "--as", "W2"]);
-    assert_snapshot!(world.transcript(
-        "done 1 'It is written'
-        done 1
-        done 2 'mine' --as W1
-        done 2 --as W2 --quiet
-        done 3 'all' --file -
-        done 4
-        done 3 '' --json
-        done 9
-        done
-        done 4 --token x"), @r#"
+    transcript!(world, @r#"
     $ done 1 'It is written'
     completed 1 Write (13 bytes)
     $ done 1
@@ -243,12 +198,7 @@ fn an_agent_finishes_what_it_was_given() {
     let world = world_with(&["Write", "Test"]);
     let claimed = world.json(["claim", "1", "--as", "W3"]).1;
     assert_eq!(claimed["claim"]["token"], 4);
-    assert_snapshot!(world.transcript(
-        "FLAGPOST_TASK=1 FLAGPOST_TOKEN=2 FLAGPOST_WORKER=W3 done 1 'lost?'
-        FLAGPOST_TASK=1 FLAGPOST_TOKEN=no FLAGPOST_WORKER=W3 done
-        FLAGPOST_TASK=1 FLAGPOST_TOKEN=2 FLAGPOST_WORKER=W3 done 2 --quiet
-        FLAGPOST_TASK=1 FLAGPOST_TOKEN=4 FLAGPOST_WORKER=W3 done
-        FLAGPOST_TASK=9 FLAGPOST_WORKER=W3 done"), @r#"
+    transcript!(world, @r#"
     $ FLAGPOST_TASK=1 FLAGPOST_TOKEN=2 FLAGPOST_WORKER=W3 done 1 'lost?'
     exit 4
     2> flagpost: token 2 for task 1 is stale: the current one is 4; what you reported is kept as a late result
@@ -273,17 +223,7 @@ fn fail_and_stuck() {
     for (task, worker) in [("1", "W1"), ("2", "W2"), ("3", "W3")] {
         world.ok(["claim", task, "--as", worker]);
     }
-    assert_snapshot!(world.transcript(
-        "task fail 1 'No such call' --as W1
-        task fail 2 --as W2 --json
-        task stuck 3 'Which one?' --as W3 --quiet
-        task fail 4
-        task stuck 4
-        task fail 1 again --as W1
-        task fail 9
-        task stuck
-        status
-        status --quiet"), @r#"
+    transcript!(world, @r#"
     $ task fail 1 'No such call' --as W1
     failed 1 Write (12 bytes)
     $ task fail 2 --as W2 --json
@@ -333,17 +273,7 @@ fn reopen_and_cancel() {
     let world = world_with(&["Write", "Test", "Ship"]);
     world.ok(["done", "1"]);
     world.ok(["claim", "3", "--as", "W3"]);
-    assert_snapshot!(world.transcript(
-        "task reopen 1
-        task reopen 1
-        task cancel 2
-        task cancel 2
-        task reopen 2 --quiet
-        task cancel 2 --json
-        task cancel 3
-        task cancel 3 --as W3 --quiet
-        task reopen 9
-        task cancel"), @r#"
+    transcript!(world, @r#"
     $ task reopen 1
     reopened 1 Write
     $ task reopen 1
@@ -381,17 +311,7 @@ fn reopen_and_cancel() {
 fn release_and_renew() {
     let world = world_with(&["Write"]);
     world.ok(["claim", "1", "--as", "W3"]);
-    assert_snapshot!(world.transcript(
-        "FLAGPOST_CLOCK=2026-05-13T14:30:00Z task renew 1 --as W3
-        task renew 1
-        task renew 1 --as W3 --token 1
-        FLAGPOST_CLOCK=2026-05-13T14:31:00Z task renew 1 --as W3 --quiet
-        task release 1
-        task release 1 --as W3 --json
-        task release 1 --as W3
-        task renew 1 --as W3
-        task renew 9
-        task release"), @r#"
+    transcript!(world, @r#"
     $ FLAGPOST_CLOCK=2026-05-13T14:30:00Z task renew 1 --as W3
     renewed 1 Write: lease ends in 15m
     $ task renew 1
@@ -433,7 +353,7 @@ fn release_and_renew() {
 fn release_with_force_is_recorded_under_the_one_who_forced() {
     let world = world_with(&["Write"]);
     world.ok(["claim", "1", "--as", "W3"]);
-    assert_snapshot!(world.transcript("task release 1 --force\ntask release 1 --force"), @r#"
+    transcript!(world, @r#"
     $ task release 1 --force
     released 1 Write
     $ task release 1 --force
@@ -455,7 +375,7 @@ fn ready() {
     world.ok(["task", "dep", "add", "1", "2"]);
     world.ok(["task", "edit", "4", "--priority", "high"]);
     world.ok(["claim", "3"]);
-    assert_snapshot!(world.transcript("ready\nready --quiet\nready --json\nready --limit x"), @r#"
+    transcript!(world, @r#"
     $ ready
     ID  STATE    PRIORITY  SUBJECT
     4   pending  high      Sail
@@ -476,16 +396,7 @@ fn ready() {
 #[test]
 fn a_clock_that_jumps_back() {
     let world = world();
-    assert_snapshot!(world.transcript(
-        "FLAGPOST_CLOCK=2030-01-01T00:00:00Z add Write
-        FLAGPOST_CLOCK=2020-01-01T00:00:00Z add Test
-        FLAGPOST_CLOCK=2030-01-01T00:00:00Z claim 1 --as W1
-        FLAGPOST_CLOCK=2020-01-01T00:00:00Z claim 1 --as W2
-        FLAGPOST_CLOCK=2020-01-01T00:00:00Z claim --next --as W2
-        FLAGPOST_CLOCK=2019-01-01T00:00:00Z done 2 --as W2 ok
-        FLAGPOST_CLOCK=1970-01-01T00:00:00Z list --all
-        FLAGPOST_CLOCK=2030-01-01T00:16:00Z claim --next --as W3
-        FLAGPOST_CLOCK=yesterday list"), @r#"
+    transcript!(world, @r#"
     $ FLAGPOST_CLOCK=2030-01-01T00:00:00Z add Write
     added 1 Write
     $ FLAGPOST_CLOCK=2020-01-01T00:00:00Z add Test
@@ -535,11 +446,7 @@ fn history(world: &flagpost_testkit::sealed::World) -> Vec<serde_json::Value> {
 #[test]
 fn a_token_for_a_task_that_nobody_holds_is_of_no_claim() {
     let world = world_with(&["a", "b"]);
-    assert_snapshot!(world.transcript(
-        "claim 1 --as W1 --quiet
-        task release 1 --as W1 --quiet
-        done 1 late --as W1 --token 3
-        task renew 1 --as W1 --token 3"), @r#"
+    transcript!(world, @r#"
     $ claim 1 --as W1 --quiet
     1
     $ task release 1 --as W1 --quiet

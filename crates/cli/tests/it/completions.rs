@@ -235,7 +235,7 @@ fn a_script_for_each_shell() {
             (0, &shell.into(), &script.into())
         );
     }
-    assert_snapshot!(world.transcript("completions bash --quiet\ncompletions tcsh\ncompletions"), @r"
+    transcript!(world, @r"
     $ completions bash --quiet
     bash
     $ completions tcsh

@@ -19,13 +19,7 @@ fn file(world: &World) -> String {
 #[test]
 fn without_a_file_the_defaults_hold() {
     let world = world();
-    assert_snapshot!(world.transcript(
-        "config list
-        config get claim.lease
-        config get claim.lease --json
-        config path
-        config path --json
-        config path --quiet"), @r#"
+    transcript!(world, @r#"
     $ config list
     KEY                               FROM     VALUE
     tasks.roots                       unset
@@ -83,23 +77,7 @@ fn without_a_file_the_defaults_hold() {
 #[test]
 fn what_is_stored_is_echoed_and_found_again() {
     let world = world();
-    assert_snapshot!(world.transcript(
-        "config set run.max_parallel 8
-        config set claim.lease '1h 30m' --json
-        config set run.timeout 20m --quiet
-        config set run.agent 'sh agent.sh {prompt_file}'
-        config set tasks.roots ~/tasks /srv/tasks
-        config set queries.mine 'owner=ann sort=due'
-        config list
-        config get tasks.roots
-        config get tasks.roots --json
-        config get queries.mine
-        config unset run.agent
-        config unset run.agent
-        config unset queries.mine --json
-        config unset claim.lease --quiet
-        config get run.agent
-        config get queries.mine --json"), @r#"
+    transcript!(world, @r#"
     $ config set run.max_parallel 8
     run.max_parallel = 8
     $ config set claim.lease '1h 30m' --json
@@ -205,10 +183,7 @@ fn a_value_comes_from_a_file_or_stdin_too() {
     assert_eq!(world.ok(["config", "get", "run.agent"]), "sh agent.sh\n");
     let ran = world.feed(["config", "set", "run.agent", "-"], b"claude\n");
     assert_eq!(ran.stdout, "run.agent = \"claude\"\n");
-    assert_snapshot!(world.transcript(
-        "config set run.agent
-        config set run.agent x --file agent.txt
-        config set run.agent --file nowhere"), @r#"
+    transcript!(world, @r#"
     $ config set run.agent
     exit 2
     2> flagpost: which value? 'flagpost config unset' takes one away
@@ -226,20 +201,7 @@ fn a_value_comes_from_a_file_or_stdin_too() {
 #[test]
 fn what_is_wrong_is_refused_and_changes_nothing() {
     let world = world();
-    assert_snapshot!(world.transcript(
-        "config set run.retires 3
-        config set nonsense 3
-        config set run 3
-        config set queries.../x y
-        config get run.retires --json
-        config unset run.retires
-        config set run.retries three
-        config set run.retries 0 --json
-        config set run.retries 3 4
-        config set claim.lease 31d
-        config set run.agent ''
-        config set tasks.roots tasks
-        config set tasks.list ../x"), @r#"
+    transcript!(world, @r#"
     $ config set run.retires 3
     exit 3
     2> flagpost: there is no setting run.retires
@@ -318,7 +280,7 @@ fn comments_and_order_stay() {
 fn a_name_that_is_no_setting_does_no_harm() {
     let world = world_with(&["a"]);
     write(&world, "[run]\nretry = 3\n[other]\nthing = { x = 1 }\n");
-    assert_snapshot!(world.transcript("config list\nlist\nclaim 1\nconfig unset run.retry"), @"
+    transcript!(world, @"
     $ config list
     KEY                               FROM     VALUE
     tasks.roots                       unset
@@ -395,12 +357,7 @@ fn a_file_that_cannot_be_read_is_never_written() {
         assert_eq!(kept, broken, "{ran}");
     }
     write(&world, "[claim]\n\nlease = 15 # minutes\nx = [\n");
-    assert_snapshot!(world.transcript(
-        "config list
-        config set claim.lease 15m --json
-        claim 1
-        list
-        config path"), @r#"
+    transcript!(world, @r#"
     $ config list
     exit 6
     2> flagpost: [dir]/home/.flagpost/config.toml is malformed: line 4: unclosed array, expected `]`
@@ -419,13 +376,7 @@ fn a_file_that_cannot_be_read_is_never_written() {
     [dir]/home/.flagpost/config.toml
     "#);
     write(&world, "[claim]\n\nlease = 15 # minutes\n");
-    assert_snapshot!(world.transcript(
-        "config list
-        config get claim.lease --json
-        claim 1
-        config get run.retries
-        config set claim.lease 15m
-        claim 1"), @r#"
+    transcript!(world, @r#"
     $ config list
     exit 6
     2> flagpost: [dir]/home/.flagpost/config.toml is malformed: line 3: claim.lease must be a time from 1s to 720h, such as "15m" or "1h 30m"; it is 15
@@ -465,13 +416,7 @@ fn an_option_comes_before_the_environment_and_that_before_the_file() {
     assert_eq!(planned["max_parallel"], 9);
     let (_, planned) = world.json(["run", "--dry-run", "--max-parallel", "2"]);
     assert_eq!(planned["max_parallel"], 2);
-    assert_snapshot!(world.transcript(
-        "config get run.max_parallel --json
-        config set run.max_parallel 3
-        config get run.max_parallel
-        FLAGPOST_RUN_MAX_PARALLEL=many config get run.max_parallel
-        FLAGPOST_RUN_MAX_PARALLEL=many run --dry-run
-        FLAGPOST_TASKS_ROOTS=/a:/b config get tasks.roots"), @r#"
+    transcript!(world, @r#"
     $ config get run.max_parallel --json
     {"schema":"flagpost.setting/1","key":"run.max_parallel","value":9,"hidden":false,"origin":"environment","default":5,"variable":"FLAGPOST_RUN_MAX_PARALLEL","option":"--max-parallel","about":"How many tasks run side by side."}
     $ config set run.max_parallel 3
@@ -495,11 +440,7 @@ fn an_option_comes_before_the_environment_and_that_before_the_file() {
 fn the_settings_of_a_run_and_a_claim_are_heeded() {
     let world = world_with(&["a", "b", "c"]);
     world.ok(["config", "set", "claim.lease", "1h"]);
-    assert_snapshot!(world.transcript(
-        "claim 1
-        task start 2
-        claim 3 --lease 5m
-        task release 3"), @r"
+    transcript!(world, @r"
     $ claim 1
     claimed 1 a (token 5, lease ends in 1h)
     $ task start 2

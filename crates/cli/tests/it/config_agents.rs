@@ -19,18 +19,7 @@ fn file(world: &World) -> String {
 #[test]
 fn a_name_of_ones_own_is_set_shown_and_taken_away() {
     let world = world();
-    assert_snapshot!(world.transcript(
-        "config set run.agents.claude.args -- --model opus
-        config set run.agents.boxed.command 'box claude -p'
-        config set run.agents.boxed.like claude
-        config set run.agents.boxed.env.HTTP_PROXY http://127.0.0.1:3128
-        config set run.agents.boxed.env.EMPTY ''
-        config get run.agents.claude.args
-        config get run.agents.boxed.like --json
-        config get run.agents.codex.args
-        config unset run.agents.boxed.env.EMPTY
-        config unset run.agents.boxed.command
-        config unset run.agents.boxed.args"), @r#"
+    transcript!(world, @r#"
     $ config set run.agents.claude.args -- --model opus
     run.agents.claude.args = ["--model","opus"]
     $ config set run.agents.boxed.command 'box claude -p'
@@ -87,21 +76,7 @@ fn a_name_of_ones_own_is_set_shown_and_taken_away() {
 #[test]
 fn what_is_wrong_is_named_and_what_is_meant_is_guessed() {
     let world = world();
-    assert_snapshot!(world.transcript(
-        "config set run.agents.claude.arg -- --model opus
-        config set run.agent.claude.args -- --model opus
-        config set run.agents.claude.env A=1
-        config set run.agents.claude.environment.A 1
-        config set run.agents.claude.env.A-B 1
-        config set run.agents.gpt.5.args -- -v
-        config set run.agents.boxed.like cloude
-        config set run.agents.boxed.command ''
-        config set run.quota.reserve 51
-        config set run.quota.reserve 7%
-        config set run.max_usd 0
-        config set run.max_usd 2.5
-        config set run.max_tokens 1.5
-        config set run.schedule asap"), @r#"
+    transcript!(world, @r#"
     $ config set run.agents.claude.arg -- --model opus
     exit 3
     2> flagpost: there is no setting run.agents.claude.arg
@@ -159,15 +134,7 @@ fn what_is_wrong_is_named_and_what_is_meant_is_guessed() {
         &world,
         "[run]\nmax_usd = 'five'\n[run.agents.x]\nargs = '--model opus'\nenvs.A = 'b'\nenv.A_TOKEN = 77\n",
     );
-    assert_snapshot!(world.transcript(
-        "config get run.agents.x.args
-        config get run.max_usd
-        config get run.agents.x.env.A_TOKEN
-        config list
-        config set run.max_usd 5
-        config set run.agents.x.args -- --model opus
-        config set run.agents.x.env.A_TOKEN abc
-        config unset run.agents.x.envs.A"), @r#"
+    transcript!(world, @r#"
     $ config get run.agents.x.args
     exit 6
     2> flagpost: [dir]/home/.flagpost/config.toml is malformed: line 4: run.agents.x.args must be words, each a text of its own, such as ["--model", "opus"]; it is '--model opus'

@@ -3,7 +3,6 @@
 use std::{collections::BTreeSet, fs, process::Stdio};
 
 use flagpost_testkit::sealed::World;
-use insta::assert_snapshot;
 use serde_json::Value;
 
 use crate::{world, world_without_repository};
@@ -56,36 +55,7 @@ fn trap_19_forty_processes_add_forty_tasks() {
 #[test]
 fn each_refusal_has_its_code_and_says_what_to_do() {
     let world = world().with("TZ", "UTC");
-    assert_snapshot!(world.transcript(
-        "
-        coord leader status
-        coord leader init ' '
-        coord leader init 'Build it'
-        coord leader init 'Build it'
-        coord leader add-task
-        coord leader add-task ' '
-        coord leader add-task One --after task-009
-        coord leader add-task One
-        coord leader add-task Two --after task-001 --needs rust
-        coord worker claim task-002 --as W1
-        coord worker start task-001 --as W1
-        coord worker claim task-001 --as W1
-        coord worker claim task-001 --as W1
-        coord worker claim task-001 --as W2
-        coord worker complete task-001 --token 1 --as W1
-        coord worker complete task-001 'Mine!' --as W2
-        coord worker subtask task-001 Part --as W2
-        coord worker complete task-001 Done --as W1
-        coord worker fail task-001 'Not done' --as W1
-        coord leader cancel task-001
-        coord leader retry task-001
-        coord worker claim --as W1
-        coord worker start task-007 --as W1
-        coord leader cancel task
-        coord leader retry
-        coord register W1 --can ' '
-        "
-    ), @r#"
+    transcript!(world, @r#"
     $ coord leader status
     exit 3
     2> flagpost: there is no coordination directory [dir]/web/.coordination
@@ -362,21 +332,7 @@ fn a_lists_tasks_go_to_the_table_and_come_back_to_what_they_were() {
     world.ok(["add", "Over"]);
     world.ok(["claim", "3", "--as", "W9"]);
     world.ok(["done", "4"]);
-    assert_snapshot!(world.transcript(
-        "
-        coord import
-        coord import
-        coord leader status --quiet
-        coord worker claim --as W1
-        coord worker complete 1 'It parses.' --as W1
-        coord leader add-task 'Publish' --after task-002 --files CHANGES -p 1
-        coord export --dry-run
-        coord export
-        coord export
-        coord import
-        list --state pending,claimed,completed
-        "
-    ), @r#"
+    transcript!(world, @r#"
     $ coord import
     3 added, 0 there already
     2> flagpost: blocked here, because somebody holds them in the list: 1 task

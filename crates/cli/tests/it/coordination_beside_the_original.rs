@@ -3,7 +3,6 @@
 use std::{fs, process::Stdio};
 
 use flagpost_testkit::{patience::patience, sealed::World};
-use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::world;
@@ -27,7 +26,7 @@ fn a_directory_that_is_there_is_begun_again_without_loss() {
     let world = begun();
     world.ok(["coord", "leader", "add-task", "One"]);
     fs::remove_file(world.repository().join(".coordination/agents.json")).unwrap();
-    assert_snapshot!(world.transcript("coord leader init 'Build another'"), @r#"
+    transcript!(world, @r#"
     $ coord leader init 'Build another'
     [dir]/web/.coordination was there already, and stays as it is
     2> flagpost: its goal is "Build it"; 'flagpost coord leader goal' says another
@@ -69,7 +68,7 @@ fn the_goal_changes_and_the_rest_of_the_plan_stays() {
 #[test]
 fn an_agent_registers_before_there_is_a_table() {
     let world = world();
-    assert_snapshot!(world.transcript("coord register terminal-2 --can rust"), @r"
+    transcript!(world, @r"
     $ coord register terminal-2 --can rust
     registered terminal-2
     2> flagpost: made [dir]/web/.coordination
@@ -152,18 +151,7 @@ fn the_originals_words_and_options_are_understood() {
     assert_eq!(rows[1]["context"]["files"], json!(["src/c.rs"]));
     assert_eq!(rows[1]["dependencies"], json!(["task-001"]));
     world.ok(["coord", "register", "terminal-2"]);
-    assert_snapshot!(world.transcript(
-        "
-        coord worker claim terminal-2 --quiet
-        coord worker start terminal-2 task-001
-        coord worker heartbeat terminal-2
-        coord worker list terminal-2 --quiet
-        coord worker subtask terminal-2 task-001 'A part'
-        coord worker complete terminal-2 task-001 'It works'
-        coord worker claim --agent-id terminal-3 task-003 --quiet
-        coord worker start nobody task-003
-        "
-    ), @r"
+    transcript!(world, @r"
     $ coord worker claim terminal-2 --quiet
     task-001
     $ coord worker start terminal-2 task-001

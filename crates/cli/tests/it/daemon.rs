@@ -89,7 +89,7 @@ fn redacted(world: &World, text: &str) -> String {
 fn a_day_of_it() {
     let world = world_with(&["a"]);
     let _daemon = Daemon(&world);
-    assert_snapshot!(world.transcript("down\nlogs\nlogs --json"), @r#"
+    transcript!(world, @r#"
     $ down
     no daemon runs
     $ logs
@@ -100,8 +100,7 @@ fn a_day_of_it() {
     exit 3
     {"schema":"flagpost.error/1","kind":"not_found","exit_code":3,"message":"there is no log [dir]/home/.flagpost/run/daemon.log","hint":"'flagpost daemon up' starts the daemon, which keeps it; 'flagpost logs TASK' is what a task's agent printed","causes":[]}
     "#);
-    let told = world.transcript("up\nup\nup --quiet\nup --foreground\nstatus");
-    assert_snapshot!(redacted(&world, &told), @r"
+    transcript!(world, |told| redacted(&world, told), @r"
     $ up
     the daemon is up: pid [pid], [http]
     $ up
@@ -139,7 +138,7 @@ fn a_day_of_it() {
         code == 0 && line["line"].as_str().unwrap().contains("ended"),
         "{line}"
     );
-    assert_snapshot!(world.transcript("down\ndown --quiet\nstatus"), @r"
+    transcript!(world, @r"
     $ down
     no daemon runs
     $ down --quiet
@@ -251,8 +250,7 @@ fn a_running_one_stays_as_it_is_and_up_says_so() {
     let world = world();
     let _daemon = Daemon(&world);
     world.ok(["up"]);
-    let told = world.transcript("up --port 7717\nup --port 7717 --poll --quiet");
-    assert_snapshot!(redacted(&world, &told), @r"
+    transcript!(world, |told| redacted(&world, told), @r"
     $ up --port 7717
     the daemon runs already: pid [pid], [http]
     2> flagpost: ignored, since it runs already: --port; 'flagpost daemon down' first
@@ -269,7 +267,7 @@ fn a_note_that_cannot_be_read_is_no_riddle() {
     world.ok(["up"]);
     let note = world.home().join("run/daemon.json");
     fs::write(&note, "{").unwrap();
-    assert_snapshot!(world.transcript("status\nup\ndown"), @r"
+    transcript!(world, @r"
     $ status
     no tasks here yet
     next: flagpost add 'What is to be done', or flagpost demo

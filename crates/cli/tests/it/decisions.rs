@@ -1,9 +1,7 @@
 //! The person decides on what the person saw.
 
-use flagpost_model::envelope::Hash;
-use insta::assert_snapshot;
-
 use crate::{fleet::Fleet, tmux::Tmux, world};
+use flagpost_model::envelope::Hash;
 
 fn hash(text: &str) -> String {
     Hash::of(text.as_bytes()).as_str().to_owned()
@@ -17,15 +15,7 @@ fn what_came_since_the_operator_looked_is_shown_and_asked_about() {
     let text = "Delete it\n\nall of it\nnow\nand more\n";
     let controller = ["assign", "2", "W1", "--file", "-", "--as", "hub"];
     assert_eq!(world.feed(controller, text.as_bytes()).code, 0);
-    assert_snapshot!(world.transcript(
-        "ratify W1
-        relay reject W1
-        slash '/ratify W1'
-        CLAUDECODE=1 inbox
-        ratify W1
-        inbox --quiet
-        ratify W1
-        ratify W1"), @r"
+    transcript!(world, @r"
     $ ratify W1
     exit 4
     2> W1 0001 My own
@@ -143,11 +133,7 @@ fn who_leaves_the_editor_without_a_change_has_approved_nothing() {
     let fleet = Fleet::of(1);
     let world = &fleet.world;
     world.ok(["assign", "1", "W1", "--inline", "Benign"]);
-    assert_snapshot!(world.transcript(
-        "EDITOR=true relay edit W1
-        EDITOR=true slash '/edit W1 1'
-        inbox W1 --quiet
-        EDITOR='sed -i s/Benign/Better/' relay edit W1"), @r"
+    transcript!(world, @r"
     $ EDITOR=true relay edit W1
     exit 4
     2> flagpost: brief 0001 of W1 is as it was: nothing was decided
@@ -206,12 +192,7 @@ fn a_worker_says_that_its_report_came_full_circle() {
     let fleet = Fleet::of(1);
     let world = &fleet.world;
     world.ok(["worker", "report", "Ready to merge", "--as", "W1"]);
-    assert_snapshot!(world.transcript(
-        "worker confirm 1 --as W1
-        worker confirm 1 --as W1
-        worker confirm 9 --as W1
-        worker confirm 1 --as W1 --json
-        outbox"), @r#"
+    transcript!(world, @r#"
     $ worker confirm 1 --as W1
     W1 confirmed 0001
     $ worker confirm 1 --as W1

@@ -2,8 +2,6 @@
 
 use std::fs;
 
-use insta::assert_snapshot;
-
 use crate::{world, world_with};
 
 /// A world in which two links are one-sided and the counter is none.
@@ -22,7 +20,7 @@ fn ill() -> flagpost_testkit::sealed::World {
 
 #[test]
 fn its_answers() {
-    assert_snapshot!(world().transcript("doctor\ndoctor --json\ndoctor --quiet\ndoctor --fix"), @r#"
+    transcript!(world(), @r#"
     $ doctor
     everything holds
     $ doctor --json
@@ -31,7 +29,7 @@ fn its_answers() {
     $ doctor --fix
     everything holds
     "#);
-    assert_snapshot!(ill().transcript("doctor\ndoctor --json\ndoctor --quiet"), @r#"
+    transcript!(ill(), @r#"
     $ doctor
     exit 1
     error counter-unreadable: [dir]/home/.flagpost/tasks/web/.highwatermark is malformed: "many" is not a number
@@ -59,12 +57,7 @@ fn its_answers() {
 
 #[test]
 fn its_repairs() {
-    assert_snapshot!(ill().transcript("doctor --fix
-        doctor --fix --json
-        doctor --fix --dry-run
-        doctor --dry-run
-        doctor --fix --yes
-        doctor --fix --yes"), @r#"
+    transcript!(ill(), @r#"
     $ doctor --fix
     exit 2
     2> flagpost: would find the highest id of list web anew
@@ -111,7 +104,7 @@ fn its_repairs() {
     $ doctor --fix --yes
     everything holds
     "#);
-    assert_snapshot!(ill().transcript("doctor --fix --yes --json"), @r#"
+    transcript!(ill(), @r#"
     $ doctor --fix --yes --json
     {"schema":"flagpost.doctor/1","home":"[dir]/home/.flagpost","findings":[],"counts":{"error":0,"warning":0,"note":0},"fixed":[{"what":"find the highest id of list web anew","outcome":"done","why":null},{"what":"make both files in list web say that 2 waits for 1","outcome":"done","why":null},{"what":"make both files in list web say that 3 waits for 1","outcome":"done","why":null}],"dry_run":false}
     2> flagpost: would find the highest id of list web anew

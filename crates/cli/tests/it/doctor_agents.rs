@@ -140,11 +140,7 @@ fn nobody_is_put_to_the_cost_of_a_try_unasked() {
     let (world, bin) = alone();
     let script = "echo 'status: PASS' > \"$FLAGPOST_REPORT\"";
     client(&bin, "claude", "2.1.330", CLAUDE, script);
-    assert_snapshot!(world.transcript(
-        "doctor --agents --try
-        doctor --try
-        doctor --agents --yes
-        doctor --agents --fix"), @r"
+    transcript!(world, @r"
     $ doctor --agents --try
     exit 2
     2> flagpost: claude would write one report each, at your cost
@@ -184,9 +180,7 @@ fn a_client_that_lacks_an_option_ends_a_run_before_any_task_is_tried() {
     world.ok(["add", "Write the parser"]);
     let without = CLAUDE.replace("--session-id <x>|", "");
     client(&bin, "claude", "2.0.9", &without, "exit 1");
-    assert_snapshot!(world.transcript(
-        "run --agent claude
-        list"), @r#"
+    transcript!(world, @r#"
     $ run --agent claude
     exit 6
     2> flagpost: agent "claude" could do no task: claude 2.0.9 does not know --session-id, with which it would be started

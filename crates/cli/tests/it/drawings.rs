@@ -27,7 +27,7 @@ fn unstyled(svg: &str) -> String {
 
 #[test]
 fn a_diamond_in_dot_and_in_mermaid() {
-    assert_snapshot!(diamond().transcript("task graph --format dot\ntask graph --format mermaid"), @r##"
+    transcript!(diamond(), @r##"
     $ task graph --format dot
     // drawn by flagpost
     digraph "web" {
@@ -111,10 +111,7 @@ fn a_diamond_as_svg() {
 
 #[test]
 fn a_graph_as_data() {
-    assert_snapshot!(diamond().transcript(
-        "task graph --json
-        task graph 2 --json --format mermaid
-        task graph --open --quiet --format svg"), @r#"
+    transcript!(diamond(), @r#"
     $ task graph --json
     {"schema":"flagpost.graph/1","list":"web","nodes":[{"id":"1","subject":"Agree on \"it\"","state":"completed","owner":"ann","claim":null,"blocks":["2","3"],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0},{"id":"2","subject":"Parse","state":"claimed","owner":"W3","claim":{"by":"W3","token":12,"at":"2026-05-13T14:25:00Z","expires_at":"2026-05-13T14:40:00Z","session":null},"blocks":["4"],"blocked_by":["1"],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":1},{"id":"3","subject":"Print <b>","state":"pending","owner":null,"claim":null,"blocks":["4"],"blocked_by":["1"],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0},{"id":"4","subject":"Try both","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["2","3"],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0},{"id":"5","subject":"Rest","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":0}],"edges":[{"task":"2","waits_for":"1","closes_circle":false},{"task":"3","waits_for":"1","closes_circle":false},{"task":"4","waits_for":"2","closes_circle":false},{"task":"4","waits_for":"3","closes_circle":false}],"critical":["2","4"],"unknown":[],"cycle":null,"text":null,"out":null,"skipped":[]}
     $ task graph 2 --json --format mermaid
@@ -143,7 +140,7 @@ fn estimates_decide_what_is_critical() {
 #[test]
 fn only_what_is_open() {
     let world = diamond();
-    assert_snapshot!(world.transcript("task graph --open\ntask graph 1 --open"), @r#"
+    transcript!(world, @r#"
     $ task graph --open
     ◔ 2 Parse [claimed]
     └─ ○ 4 Try both
@@ -160,7 +157,7 @@ fn only_what_is_open() {
     for id in ["2", "3", "4", "5"] {
         world.ok(["done", id, "--as", "W3"]);
     }
-    assert_snapshot!(world.transcript("task graph --open\ntask graph --open --json"), @r#"
+    transcript!(world, @r#"
     $ task graph --open
     nothing of web is open
     $ task graph --open --json
@@ -172,7 +169,7 @@ fn only_what_is_open() {
 fn a_list_without_tasks_has_an_empty_drawing() {
     let world = world();
     world.ok(["init"]);
-    assert_snapshot!(world.transcript("task graph --format mermaid\ntask graph --format dot\ntask graph --out a.svg"), @r##"
+    transcript!(world, @r##"
     $ task graph --format mermaid
     %% drawn by flagpost
     flowchart LR
@@ -211,19 +208,7 @@ fn a_drawing_replaces_a_drawing_and_nothing_else() {
     fs::write(place.join("mine.svg"), "<svg/>").unwrap();
     fs::create_dir(place.join("dir.svg")).unwrap();
     symlink("mine.svg", place.join("link.svg")).unwrap();
-    assert_snapshot!(world.transcript(
-        "task graph --out new.svg
-        task graph 2 --out new.svg
-        task graph --out new.svg --format dot --json
-        task graph --out new.svg --quiet
-        task graph --out mine.svg
-        task graph --out mine.svg --json
-        task graph --out dir.svg
-        task graph --out link.svg
-        task graph --out nowhere/new.svg
-        task graph --out new.png
-        task graph --out new
-        task graph --format gif"), @r#"
+    transcript!(world, @r#"
     $ task graph --out new.svg
     drew 5 tasks in new.svg
     $ task graph 2 --out new.svg
@@ -288,7 +273,7 @@ fn circles_of_foreign_writers_are_drawn() {
         );
         fs::write(world.list("web").join(format!("{id}.json")), task).unwrap();
     }
-    assert_snapshot!(world.transcript("task graph\ntask graph 2\ntask graph --format mermaid\ntask graph --json"), @r#"
+    transcript!(world, @r#"
     $ task graph
     ○ 1 s
     └─ ○ 2 s
@@ -392,15 +377,7 @@ fn a_timeline_as_svg() {
 fn a_timeline_as_data_and_as_a_file() {
     let world = sessions();
     fs::write(world.repository().join("mine.svg"), "<svg/>").unwrap();
-    assert_snapshot!(world.transcript(
-        "session timeline --json
-        session timeline auth --quiet
-        session timeline auth --out run.svg
-        session timeline auth --out run.svg --json
-        session timeline --out mine.svg
-        session timeline empty
-        session timeline empty --json
-        session timeline nobody"), @r#"
+    transcript!(world, @r#"
     $ session timeline --json
     {"schema":"flagpost.timeline/1","session":"auth-20260205-143000","live":false,"began":"2026-02-05T14:30:00Z","ended":"2026-02-05T14:35:00Z","waves":[{"wave":1,"of":2,"began":"2026-02-05T14:30:00Z","ended":"2026-02-05T14:32:00Z"},{"wave":2,"of":2,"began":"2026-02-05T14:32:00Z","ended":"2026-02-05T14:35:00Z"}],"tasks":[{"id":"1","subject":"Parse <b>","attempts":[{"attempt":1,"began":"2026-02-05T14:30:10Z","ended":"2026-02-05T14:31:00Z","end":"failed"},{"attempt":2,"began":"2026-02-05T14:31:00Z","ended":"2026-02-05T14:32:00Z","end":"passed"}]},{"id":"2","subject":"Print","attempts":[{"attempt":1,"began":"2026-02-05T14:32:00Z","ended":"2026-02-05T14:35:00Z","end":"cut_off"}]}],"out":null}
     $ session timeline auth --quiet
@@ -432,7 +409,7 @@ fn a_timeline_as_data_and_as_a_file() {
 
 #[test]
 fn without_a_session_there_is_no_timeline() {
-    assert_snapshot!(world_with(&["a"]).transcript("session timeline\nsession timeline --json"), @r#"
+    transcript!(world_with(&["a"]), @r#"
     $ session timeline
     exit 3
     2> flagpost: no session is in [dir]/web/.claude/sessions

@@ -2,8 +2,6 @@
 
 use std::{fs, os::unix::fs::PermissionsExt};
 
-use insta::assert_snapshot;
-
 use crate::{world, world_with};
 
 const ISSUES: &str = concat!(
@@ -19,13 +17,7 @@ fn from_another_tool() {
     let beads = world.repository().join(".beads");
     fs::create_dir(&beads).unwrap();
     fs::write(beads.join("issues.jsonl"), ISSUES).unwrap();
-    assert_snapshot!(world.transcript(
-        "task import . --dry-run
-        list
-        task import .
-        task import .beads --quiet
-        task import .beads/issues.jsonl --json
-        list --all"), @r#"
+    transcript!(world, @r#"
     $ task import . --dry-run
            ID  SUBJECT
     added  1   Hash passwords
@@ -68,18 +60,7 @@ fn broken_parts_are_named_and_the_rest_imported_on_request() {
     )
     .unwrap();
     fs::create_dir(world.repository().join("empty")).unwrap();
-    assert_snapshot!(world.transcript(
-        "task import issues.jsonl
-        list
-        task import issues.jsonl --json
-        task import issues.jsonl --skip-broken
-        task import issues.jsonl --skip-broken --json
-        task import circle.jsonl --skip-broken
-        task import dates.csv
-        task import dates.csv --from beads
-        task import dates.csv --from yaml
-        task import dates.csv --from backlog
-        task import empty --from backlog"), @r#"
+    transcript!(world, @r#"
     $ task import issues.jsonl
     exit 6
     2> flagpost: issues.jsonl: 2 faults
@@ -136,20 +117,7 @@ fn export() {
     let world = world_with(&["Write the parser", "=1+1, tested"]);
     world.ok(["task", "dep", "add", "2", "1"]);
     world.ok(["task", "note", "1", "Ask first"]);
-    assert_snapshot!(world.transcript(
-        "task export --to markdown
-        task export --to csv
-        task export --to jsonl
-        task export --out tasks.json
-        task export --out tasks.json
-        task export --out tasks.json --force --quiet
-        task export --out tasks.csv --to csv --json
-        task export --to csv --json
-        task export --to xml
-        task import tasks.json
-        task import tasks.json --list other
-        task import tasks.csv --list other
-        task export --open --list nowhere"), @r#"
+    transcript!(world, @r#"
     $ task export --to markdown
     # web
 
@@ -205,10 +173,7 @@ fn export() {
 fn an_export_of_nothing() {
     let world = world_with(&["One"]);
     world.ok(["task", "rm", "1", "--yes"]);
-    assert_snapshot!(world.transcript(
-        "task export
-        task export --to csv
-        task export --to markdown --quiet"), @r#"
+    transcript!(world, @r#"
     $ task export
     {
       "schema": "flagpost.list/1",
@@ -226,13 +191,7 @@ fn what_is_held_there_is_held_by_nobody_here() {
     let world = world_with(&["One"]);
     world.ok(["claim", "1", "--as", "W1"]);
     world.ok(["task", "export", "--out", "x.json"]);
-    assert_snapshot!(world.transcript(
-        "task import x.json --list other
-        show 1 --list other
-        task import x.json
-        task edit 1 --subject Two
-        task import x.json
-        task import x.json --json"), @r#"
+    transcript!(world, @r#"
     $ task import x.json --list other
            ID  SUBJECT
     added  1   One
@@ -321,9 +280,7 @@ fn keys_that_mean_nothing_here_are_named_and_those_of_task_files_refused() {
         "theirs.json",
         "{\"subject\": \"One\", \"status\": \"completed\"}",
     );
-    assert_snapshot!(world.transcript(
-        "task import odd.jsonl
-        task import theirs.json"), @r#"
+    transcript!(world, @r#"
     $ task import odd.jsonl
            ID  SUBJECT
     added  1   One
@@ -340,13 +297,7 @@ fn keys_that_mean_nothing_here_are_named_and_those_of_task_files_refused() {
 #[test]
 fn the_name_of_the_file_says_the_format_and_to_says_it_louder() {
     let world = world_with(&["One"]);
-    assert_snapshot!(world.transcript(
-        "task export --out a.json
-        task export --out a.jsonl
-        task export --out a.CSV
-        task export --out a.md
-        task export --out a.txt
-        task export --out b.csv --to jsonl"), @"
+    transcript!(world, @"
     $ task export --out a.json
     1 task written to a.json as json
     $ task export --out a.jsonl
@@ -366,9 +317,7 @@ fn the_name_of_the_file_says_the_format_and_to_says_it_louder() {
 fn an_export_that_is_not_all_fails_and_says_what_is_missing() {
     let world = world_with(&["One", "Two"]);
     fs::write(world.home().join("tasks/web/2.json"), "{").unwrap();
-    assert_snapshot!(world.transcript(
-        "task export --out a.md
-        task export --to markdown --json"), @r##"
+    transcript!(world, @r##"
     $ task export --out a.md
     exit 1
     1 task written to a.md as markdown
@@ -397,7 +346,7 @@ fn a_task_that_is_imported_without_a_link_is_not_called_skipped() {
     let world = world();
     let records = "{\"subject\": \"One\", \"blocked_by\": [\"x-9\"]}\n";
     fs::write(world.repository().join("x.jsonl"), records).unwrap();
-    assert_snapshot!(world.transcript("task import x.jsonl --skip-broken"), @r#"
+    transcript!(world, @r#"
     $ task import x.jsonl --skip-broken
            ID  SUBJECT
     added  1   One
@@ -415,14 +364,7 @@ fn a_table_in_between_does_not_make_the_plan_news_again() {
     world.ok(["task", "edit", "1", "--priority", "low"]);
     let table = world.ok(["task", "export", "--to", "csv"]);
     write("tasks.csv", &table.replace(",core,", ",edge,"));
-    assert_snapshot!(world.transcript(
-        "task import tasks.csv
-        task import plan.md
-        show 1
-        task edit 1 --group mine
-        task import tasks.csv
-        task import plan.md
-        show 1"), @"
+    transcript!(world, @"
     $ task import tasks.csv
              ID  SUBJECT
     updated  1   One
@@ -457,12 +399,7 @@ fn a_list_is_not_imported_into_itself() {
     let world = world_with(&["One"]);
     let own = world.list("web");
     std::os::unix::fs::symlink(&own, world.repository().join("own")).unwrap();
-    assert_snapshot!(world.transcript(
-        "task import own --dry-run
-        task import own
-        task import own --json
-        task import own --list other
-        list"), @r#"
+    transcript!(world, @r#"
     $ task import own --dry-run
     exit 2
     2> flagpost: own is the list web itself: what is there are its tasks already
@@ -502,14 +439,7 @@ fn an_emptied_cell_takes_the_field_away_unless_it_changed_here() {
         "null.jsonl",
         "{\"uid\": \"plan:5443e23824061afa\", \"subject\": \"One\", \"tags\": null}\n",
     );
-    assert_snapshot!(world.transcript(
-        "task import tasks.csv
-        list
-        task edit 1 --priority low
-        task import tasks.csv
-        task import plan.md
-        task import null.jsonl
-        list"), @"
+    transcript!(world, @"
     $ task import tasks.csv
              ID  SUBJECT
     updated  1   One

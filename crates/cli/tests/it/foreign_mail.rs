@@ -9,7 +9,6 @@ use std::{
     path::Path,
 };
 
-use insta::assert_snapshot;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use crate::fleet::Fleet;
@@ -107,13 +106,7 @@ fn a_file_among_directories_is_none_of_them() {
     fs::write(repositories.join("stray"), "what is where").unwrap();
     fs::write(tasks.join("notes"), "what is to be done").unwrap();
     fleet.world.ok(["assign", "1", "W1", "--inline", "x"]);
-    assert_snapshot!(fleet.world.transcript(
-        "inbox --quiet
-        ratify all
-        worker list --quiet
-        worker next --as notes
-        outbox
-        search x --quiet --all-lists"), @r#"
+    transcript!(fleet.world, @r#"
     $ inbox --quiet
     W1/1
     $ ratify all
@@ -137,7 +130,7 @@ fn a_worker_whose_file_is_none_is_skipped() {
     let file = fleet.of_worker("W1").join("worker.json");
     fs::remove_file(&file).unwrap();
     symlink("/etc/passwd", &file).unwrap();
-    assert_snapshot!(fleet.world.transcript("worker list"), @"
+    transcript!(fleet.world, @"
     $ worker list
     WORKER  STATE  LAST SEEN
     W2      live   now
@@ -148,10 +141,7 @@ fn a_worker_whose_file_is_none_is_skipped() {
 #[test]
 fn no_worker_has_a_name_that_means_somebody_else() {
     let fleet = Fleet::of(1);
-    assert_snapshot!(fleet.world.transcript(
-        "worker add all
-        worker add orchestrator
-        worker add ALL --quiet"), @r#"
+    transcript!(fleet.world, @r#"
     $ worker add all
     exit 6
     2> flagpost: no worker is called all: 'ratify all' lets everybody's briefs through
@@ -168,14 +158,7 @@ fn no_worker_has_a_name_that_means_somebody_else() {
 #[test]
 fn what_was_rejected_or_expired_is_proposed_anew() {
     let fleet = Fleet::of(1);
-    assert_snapshot!(fleet.world.transcript(
-        "relay redirect W1 stop
-        relay reject W1
-        relay redirect W1 stop
-        relay redirect W1 stop
-        assign 1 W1 --inline soon --expires-in 1m
-        FLAGPOST_CLOCK=2026-05-13T14:26:30Z assign 1 W1 --inline soon --expires-in 1h
-        FLAGPOST_CLOCK=2026-05-13T14:26:30Z inbox --all"), @r#"
+    transcript!(fleet.world, @r#"
     $ relay redirect W1 stop
     REDIRECTED → W1 (seq=0001)
     $ relay reject W1
@@ -202,16 +185,7 @@ fn what_was_rejected_or_expired_is_proposed_anew() {
 fn an_agent_decides_on_no_brief() {
     let fleet = Fleet::of(1);
     fleet.world.ok(["assign", "1", "W1", "--inline", "x"]);
-    assert_snapshot!(fleet.world.transcript(
-        "FLAGPOST_WORKER=W1 ratify all
-        FLAGPOST_WORKER=W1 ratify W1 1 --as ann
-        FLAGPOST_WORKER=W1 relay reject W1
-        FLAGPOST_WORKER=W1 relay edit W1 --file -
-        FLAGPOST_WORKER=W1 slash '/ratify all'
-        FLAGPOST_WORKER=W1 slash '/reject W1'
-        FLAGPOST_WORKER=W1 slash '/edit W1'
-        FLAGPOST_WORKER=W1 slash /inbox
-        ratify W1"), @r#"
+    transcript!(fleet.world, @r#"
     $ FLAGPOST_WORKER=W1 ratify all
     exit 4
     2> flagpost: W1 decides on no brief: only the operator does

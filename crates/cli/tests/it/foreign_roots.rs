@@ -80,19 +80,7 @@ impl Foreign {
 #[test]
 fn every_verb_works_on_such_a_list() {
     let (world, team) = with_team();
-    assert_snapshot!(world.transcript(
-        "list
-        status
-        add Printer --after 1,2
-        claim 1 --as W1
-        done 1 'Works' --as W1
-        task dep add 2 1
-        show 2 --quiet
-        run --agent true
-        list --all
-        task graph
-        task rm 3 --yes
-        add Scanner"), @"
+    transcript!(world, @"
     $ list
     ID  STATE    SUBJECT
     1   pending  Parser
@@ -252,7 +240,7 @@ fn status_tells_of_every_root() {
         "/nowhere",
         &paths[1],
     ]);
-    assert_snapshot!(world.transcript("status\nstatus --list team\nlist --list none"), @r#"
+    transcript!(world, @r#"
     $ status
     web: 0 tasks
     next: flagpost add 'What is to be done', or flagpost demo
@@ -291,7 +279,7 @@ fn a_repository_says_where_its_list_is() {
     let (mut world, team) = with_team();
     world.unset("FLAGPOST_LIST");
     fs::rename(&team, team.with_file_name("web")).unwrap();
-    assert_snapshot!(world.transcript("init\ninit\nlist --quiet"), @"
+    transcript!(world, @"
     $ init
     registered [dir]/web as web in [dir]/home/.claude/tasks
     AGENTS.md: written

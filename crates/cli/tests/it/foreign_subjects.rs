@@ -1,7 +1,5 @@
 //! What other programs wrote into a task must not steer the reader's terminal, nor forge lines.
 
-use insta::assert_snapshot;
-
 use crate::world;
 
 const EVIL: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{1b}[31mred\u{1b}[8m\u{9b}1A\u{202e}drow\n9   completed  Forged\r\u{8}";
@@ -87,7 +85,7 @@ fn json_still_has_every_character() {
 
 #[test]
 fn how_it_is_shown() {
-    assert_snapshot!(evil_world().transcript("show 1\nlist --all"), @"
+    transcript!(evil_world(), @"
     $ show 1
     1 ␛]0;owned␇␛[2J␛[31mred␛[8m�1A�drow 9   completed  Forged ␈
       state       stuck
@@ -126,7 +124,7 @@ fn wide_subjects_line_up() {
         "1,2",
     ]);
     world.ok(["claim", "1", "--as", "W1-with-a-long-name"]);
-    assert_snapshot!(world.transcript("list"), @"
+    transcript!(world, @"
     $ list
     ID  STATE    PRIORITY  OWNER                WAITS FOR  SUBJECT
     1   claimed  high      W1-with-a-long-name             日本語のタスクを書く
@@ -136,7 +134,7 @@ fn wide_subjects_line_up() {
                                                            that goes on and on, A long subject that…
     ");
     world.set("COLUMNS", "40");
-    assert_snapshot!(world.transcript("list"), @"
+    transcript!(world, @"
     $ list
     ID  STATE    PRIORITY  WAITS  SUBJECT
                            FOR
@@ -149,7 +147,7 @@ fn wide_subjects_line_up() {
                                   that goes…
     ");
     world.set("COLUMNS", "200");
-    assert_snapshot!(world.transcript("list"), @r#"
+    transcript!(world, @r#"
     $ list
     ID  STATE    PRIORITY  OWNER                WAITS FOR  SUBJECT
     1   claimed  high      W1-with-a-long-name             日本語のタスクを書く

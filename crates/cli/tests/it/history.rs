@@ -1,7 +1,6 @@
 //! What happened, as it is told to whoever asks.
 
 use flagpost_testkit::background::Background;
-use insta::assert_snapshot;
 use serde_json::Value;
 
 use crate::{relay::named, world_with, world_without_repository};
@@ -15,22 +14,7 @@ fn what_happened_is_told_by_whom_and_of_what() {
     world.ok(["worker", "add", "W3"]);
     world.ok(["assign", "#12", "W3", "--inline", "Do it"]);
     world.ok(["ratify", "W3"]);
-    assert_snapshot!(named(&world.transcript(
-        "history
-        history --task 1
-        history --list other
-        history --worker W3
-        history --worker W1 --quiet
-        history --kind relay,task.claimed --quiet
-        history --since 3 --quiet
-        history --since 3 --limit 1 --quiet
-        history --limit 2
-        history --limit 1 --json
-        history --task 7
-        history --kind task.claim
-        history --kind tusk
-        history --worker ../W1
-        history --list nope")), @r#"
+    transcript!(world, named, @r#"
     $ history
     N  WHEN  WHO  WHAT                   OF       CHANGE
     1  now   ann  repository.registered           path: [dir]/web
@@ -102,7 +86,7 @@ fn what_happened_is_told_by_whom_and_of_what() {
 #[test]
 fn where_no_repository_is() {
     let world = world_without_repository();
-    assert_snapshot!(world.transcript("history"), @r"
+    transcript!(world, @r"
     $ history
     exit 3
     2> flagpost: [dir]/web is in no repository that Flagpost knows

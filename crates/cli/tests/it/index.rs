@@ -1,7 +1,5 @@
 //! The index: asked in SQL, found, made anew.
 
-use insta::assert_snapshot;
-
 use crate::{world, world_with};
 
 #[test]
@@ -18,15 +16,7 @@ fn asked_in_sql() {
     world.ok([
         "--as", "W1", "worker", "report", "Mended", "--ticket", "1192",
     ]);
-    let text = world.transcript(
-        "index sql 'SELECT * FROM messages ORDER BY id'
-        index sql 'SELECT * FROM messages ORDER BY id' --limit 1 --json
-        index sql 'SELECT subject, state FROM task' --quiet
-        index sql 'DELETE FROM messages'
-        index sql 'SELECT * FROM nowhere'
-        index sql",
-    );
-    assert_snapshot!(text, @r#"
+    transcript!(world, @r#"
     $ index sql 'SELECT * FROM messages ORDER BY id'
     id  subject         from_id  to_id         body                    created_at
     1   DISPATCH_BRIEF  ann      W1            The grammar has a hole  2026-05-13 14:25:00

@@ -29,17 +29,7 @@ fn text(world: &World, name: &str) -> String {
 #[test]
 fn a_round_through_all_four() {
     let world = world();
-    assert_snapshot!(world.transcript(
-        "init --check
-        init --dry-run
-        init --claude --gemini --copilot
-        init --check
-        init
-        init --remove --dry-run
-        init --remove
-        init --remove
-        init --check --quiet
-        init --check --json"), @r#"
+    transcript!(world, @r#"
     $ init --check
     exit 1
     AGENTS.md: there is none
@@ -92,13 +82,7 @@ fn a_round_through_all_four() {
 #[test]
 fn in_json() {
     let world = world();
-    assert_snapshot!(world.transcript(
-        "init --dry-run --json
-        init --claude --json
-        init --check --json
-        init --remove --claude --json
-        init --no-instructions --json
-        init --no-instructions --check"), @r#"
+    transcript!(world, @r#"
     $ init --dry-run --json
     {"schema":"flagpost.repository/1","id":null,"name":null,"path":"[dir]/web","home":"[dir]/home/.flagpost","created":true,"files":[{"file":"AGENTS.md","done":"created"}],"dry_run":true}
     $ init --claude --json
@@ -136,7 +120,7 @@ fn who_told_of_the_bridge_once_goes_on_telling_of_it() {
     let world = world();
     world.ok(["init", "--copilot"]);
     let plain = text(&world, "AGENTS.md");
-    assert_snapshot!(world.transcript("init --bridge --check\ninit --bridge\ninit\ninit --check"), @r#"
+    transcript!(world, @r#"
     $ init --bridge --check
     exit 1
     AGENTS.md: its block is outdated
@@ -210,7 +194,7 @@ fn an_old_block_is_replaced_and_a_newer_one_kept() {
     let old =
         "# Mine\n\n<!-- flagpost:begin v0 a7a65b54 -->\nold\n<!-- flagpost:end -->\n\n# More\n";
     fs::write(file(&world, "AGENTS.md"), old).unwrap();
-    assert_snapshot!(world.transcript("init --check\ninit --dry-run\ninit\ninit --check"), @r#"
+    transcript!(world, @r#"
     $ init --check
     exit 1
     AGENTS.md: its block is outdated
@@ -230,7 +214,7 @@ fn an_old_block_is_replaced_and_a_newer_one_kept() {
     );
     let newer = old.replace("v0", "v999");
     fs::write(file(&world, "AGENTS.md"), &newer).unwrap();
-    assert_snapshot!(world.transcript("init\ninit --check"), @r#"
+    transcript!(world, @r#"
     $ init
     [dir]/web is registered; its list is web
     AGENTS.md: block of a later Flagpost kept
@@ -249,13 +233,7 @@ fn words_between_the_markers_are_never_lost() {
         "\n- and mind the gap\n- `flagpost instructions`",
     );
     fs::write(file(&world, "AGENTS.md"), &edited).unwrap();
-    assert_snapshot!(world.transcript(
-        "init
-        init --json
-        init --check
-        init --remove
-        init --remove --json
-        init --remove --dry-run"), @r#"
+    transcript!(world, @r#"
     $ init
     [dir]/web is registered; its list is web
     AGENTS.md: changed block kept
@@ -328,7 +306,7 @@ fn what_has_no_clear_place_is_refused_and_nothing_is_registered() {
     "#);
     fs::write(&path, b"\xff\xfea\0").unwrap();
     fs::remove_dir_all(world.home()).ok();
-    assert_snapshot!(world.transcript("init"), @r#"
+    transcript!(world, @r#"
     $ init
     exit 6
     2> flagpost: [dir]/web/AGENTS.md is malformed: it is UTF-16, and what Flagpost would write is UTF-8
@@ -336,7 +314,7 @@ fn what_has_no_clear_place_is_refused_and_nothing_is_registered() {
     "#);
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
-    assert_snapshot!(world.transcript("init\ninit --json"), @r#"
+    transcript!(world, @r#"
     $ init
     exit 6
     2> flagpost: cannot read [dir]/web/AGENTS.md: not a regular file
@@ -345,7 +323,7 @@ fn what_has_no_clear_place_is_refused_and_nothing_is_registered() {
     {"schema":"flagpost.error/1","kind":"invalid","exit_code":6,"message":"cannot read [dir]/web/AGENTS.md","hint":null,"causes":["not a regular file"]}
     "#);
     assert!(!world.home().exists(), "a refusal registers nothing");
-    assert_snapshot!(world.transcript("init --no-instructions"), @r#"
+    transcript!(world, @r#"
     $ init --no-instructions
     registered [dir]/web as web
     next: flagpost add 'What is to be done'
@@ -355,7 +333,7 @@ fn what_has_no_clear_place_is_refused_and_nothing_is_registered() {
 #[test]
 fn a_script_may_say_that_nothing_is_to_be_asked() {
     let world = world();
-    assert_snapshot!(world.transcript("init --no-instructions --yes"), @r#"
+    transcript!(world, @r#"
     $ init --no-instructions --yes
     registered [dir]/web as web
     next: flagpost add 'What is to be done'
@@ -367,7 +345,7 @@ fn links_are_followed_within_the_repository() {
     let world = world();
     fs::write(file(&world, "CLAUDE.md"), "# Mine\n").unwrap();
     symlink("CLAUDE.md", file(&world, "AGENTS.md")).unwrap();
-    assert_snapshot!(world.transcript("init --claude\ninit --check --claude"), @r#"
+    transcript!(world, @r#"
     $ init --claude
     registered [dir]/web as web
     AGENTS.md: block added
@@ -383,7 +361,7 @@ fn links_are_followed_within_the_repository() {
             .is_symlink()
     );
     assert!(text(&world, "CLAUDE.md").starts_with("# Mine\n\n<!-- flagpost"));
-    assert_snapshot!(world.transcript("init --remove"), @r#"
+    transcript!(world, @r#"
     $ init --remove
     AGENTS.md: block taken out
     "#);
@@ -396,7 +374,7 @@ fn links_are_followed_within_the_repository() {
         symlink(target, file(&world, "AGENTS.md")).unwrap();
     };
     point_to("../elsewhere.md");
-    assert_snapshot!(world.transcript("init\ninit --remove"), @r#"
+    transcript!(world, @r#"
     $ init
     exit 6
     2> flagpost: [dir]/web/AGENTS.md leads outside [dir]/web
@@ -405,14 +383,14 @@ fn links_are_followed_within_the_repository() {
     "#);
     assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "theirs");
     point_to("nowhere.md");
-    assert_snapshot!(world.transcript("init"), @r#"
+    transcript!(world, @r#"
     $ init
     exit 3
     2> flagpost: cannot resolve [dir]/web/AGENTS.md: No such file or directory (os error 2)
     "#);
     fs::remove_file(file(&world, "AGENTS.md")).unwrap();
     symlink("..", file(&world, ".github")).unwrap();
-    assert_snapshot!(world.transcript("init --copilot"), @r#"
+    transcript!(world, @r#"
     $ init --copilot
     exit 6
     2> flagpost: [dir]/web/.github leads outside [dir]/web
@@ -454,7 +432,7 @@ fn an_import_of_ones_own_is_enough() {
     let world = world();
     fs::write(file(&world, "CLAUDE.md"), "# Mine\n\n@AGENTS.md\n").unwrap();
     fs::write(file(&world, "GEMINI.md"), "# Mine\n").unwrap();
-    assert_snapshot!(world.transcript("init --claude\ninit --check --claude --gemini"), @r#"
+    transcript!(world, @r#"
     $ init --claude
     registered [dir]/web as web
     AGENTS.md: written

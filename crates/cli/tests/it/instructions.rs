@@ -42,7 +42,7 @@ fn by_topic() {
 
 #[test]
 fn an_unknown_topic() {
-    assert_snapshot!(world().transcript("instructions nope\ninstructions nope --json"), @r#"
+    transcript!(world(), @r#"
     $ instructions nope
     exit 3
     2> flagpost: there is no topic "nope"

@@ -203,13 +203,7 @@ fn what_was_never_begun_has_no_output() {
     let ran = stage.run("echo done", &[]);
     assert_eq!(ran.code, 0, "{ran}");
     stage.world.ok(["add", "later"]);
-    assert_snapshot!(stage.world.transcript(
-        "logs 3
-        logs 9
-        logs 1 --list other
-        logs --raw
-        logs 9 --json"
-    ), @r#"
+    transcript!(stage.world, @r#"
     $ logs 3
     exit 3
     2> flagpost: there is no output of task 3: no run has begun it

@@ -7,6 +7,18 @@
     reason = "tests arrange the machine by hand"
 )]
 
+/// Runs the command lines of a transcript in a world again and compares what each did with the
+/// transcript; with a function in the middle, what that makes of it.
+macro_rules! transcript {
+    ($world:expr, @$told:literal) => {
+        insta::assert_snapshot!($world.repeat($told), @$told)
+    };
+    ($world:expr, $seen:expr, @$told:literal) => {{
+        let seen: &dyn Fn(&str) -> String = &$seen;
+        insta::assert_snapshot!(seen(&$world.repeat($told)), @$told)
+    }};
+}
+
 mod actors;
 mod agents;
 mod agents_under_their_own_uid;

@@ -2,8 +2,6 @@
 
 use std::fs;
 
-use insta::assert_snapshot;
-
 use crate::world;
 
 #[test]
@@ -77,7 +75,7 @@ fn all_pages() {
         }
     }
     fs::write(world.repository().join("file"), "").unwrap();
-    assert_snapshot!(world.transcript("man --out file/man1\nman task --out share\nman add more"), @r#"
+    transcript!(world, @r#"
     $ man --out file/man1
     exit 1
     2> flagpost: cannot look at [dir]/web/file/man1: Not a directory (os error 20)

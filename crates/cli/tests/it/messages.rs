@@ -1,9 +1,7 @@
 //! Messages, as an orchestrator, a worker and the operator type them.
 
-use flagpost_testkit::sealed::World;
-use insta::assert_snapshot;
-
 use crate::world;
+use flagpost_testkit::sealed::World;
 
 /// A fleet of two whose orchestrator's words need no person.
 fn fleet() -> World {
@@ -19,19 +17,7 @@ fn fleet() -> World {
 fn send() {
     let world = fleet();
     std::fs::write(world.repository().join("brief.md"), "Write it\nin Rust\n").unwrap();
-    assert_snapshot!(world.transcript(
-        "FLAGPOST_WORKER=orchestrator msg send --to W1 --subject TASK --task b1 --title Parser --num 1 --total 2 --thread epic-1 --file brief.md
-        msg send --to W2 --subject TASK --body '{\"task_id\":\"b2\",\"prompt\":\"Test it\",\"x\":1}' --thread epic-1
-        msg send --to W2 --subject TASK --body '{\"task_id\":\"b2\",\"prompt\":\"Test it\",\"x\":1}' --thread epic-1 --ratify
-        msg send --subject PROGRESS --task b1 --percent 50 --touches src/a.rs 'running tests' --as W1
-        msg send --subject STUCK --task b1 --needs guidance 'Which parser?' --as W1 --quiet
-        msg send --subject REPLY --re W1/outbox/2 'The first' --ratify
-        msg send --subject DONE --task b1 --commit abc123 'Parser written' --as W1
-        msg send --subject DONE --task b1 'Written once more' --as W1
-        msg list
-        msg thread epic-1 --quiet
-        inbox W2 1
-        outbox"), @r#"
+    transcript!(world, @r#"
     $ FLAGPOST_WORKER=orchestrator msg send --to W1 --subject TASK --task b1 --title Parser --num 1 --total 2 --thread epic-1 --file brief.md
     sent TASK W1/inbox/1 from orchestrator to W1 in epic-1 (109 bytes)
     ratified by the policy: our run
@@ -79,13 +65,7 @@ fn send() {
 #[test]
 fn scripts_of_the_original_say_it_their_way() {
     let world = fleet();
-    assert_snapshot!(world.transcript(
-        "msg send --to W1 -s task -t epic-1 --task b1 --title 'Write the parser' --ratify --quiet
-        msg recv --as W1 --quiet
-        msg send -s progress -b 'half of it' -t epic-1 --as W1 --quiet
-        msg send -s done -b 'all of it' --as W1 --quiet
-        msg send -s done -b 'once more' --as W2
-        msg thread epic-1"), @r"
+    transcript!(world, @r"
     $ msg send --to W1 -s task -t epic-1 --task b1 --title 'Write the parser' --ratify --quiet
     W1/inbox/1
     $ msg recv --as W1 --quiet
@@ -108,23 +88,7 @@ fn scripts_of_the_original_say_it_their_way() {
 #[test]
 fn what_is_refused_names_the_field() {
     let world = fleet();
-    assert_snapshot!(world.transcript(
-        "msg send --to W1 --subject NOISE x
-        msg send --to W1 --subject TASK
-        msg send --to W1 --subject TASK 'no JSON'
-        msg send --to W1 --subject TASK --task b1 --percent 5 x
-        msg send --to W1 --subject TASK --task b1 --num 3 --total 2 x
-        msg send --subject STUCK --task b1 x --as W1
-        msg send --subject PROGRESS --task b1 --percent 101 x --as W1
-        msg send --to W1 --subject QUERY --task b1 x
-        msg send --to W1 --subject QUERY ' '
-        msg send --subject QUERY x
-        msg send --to W9 --subject QUERY x
-        msg send --to W1 --subject REPLY --re W1/outbox/9 x
-        msg send --to W1 --subject REPLY --re W1/nowhere/9 x
-        msg show nothing
-        msg thread nothing
-        msg recv --as W1 --lease 0s"), @r#"
+    transcript!(world, @r#"
     $ msg send --to W1 --subject NOISE x
     exit 2
     2> flagpost: invalid value 'NOISE' for '--subject <WORD>': use one of TASK, DONE, STUCK, PROGRESS, QUERY, REPLY
@@ -190,19 +154,7 @@ fn what_is_refused_names_the_field() {
 fn trap_29_nobody_speaks_in_anothers_name_but_the_operator() {
     let world = fleet();
     world.ok("msg send --to W1 --subject QUERY Ready? --ratify".split(' '));
-    assert_snapshot!(world.transcript(
-        "FLAGPOST_WORKER=orchestrator msg send --subject STUCK --task b1 --needs abort x --as W1
-        FLAGPOST_WORKER=W2 msg ack W1/inbox/1
-        FLAGPOST_WORKER=W2 msg ack W1/inbox/1 --as W1
-        FLAGPOST_WORKER=W2 msg recv --as W1
-        FLAGPOST_WORKER=W2 msg send --to W1 --subject QUERY x
-        FLAGPOST_WORKER=orchestrator msg send --to W1 --subject DONE --task b1 x
-        FLAGPOST_WORKER=orchestrator msg send --to W1 --subject QUERY x --ratify
-        msg ack W1/inbox/1
-        msg ack 1 --as W1
-        FLAGPOST_WORKER=W1 msg ack 1
-        msg send --subject REPLY --re W1/inbox/1 'Yes' --as W1
-        msg list"), @r#"
+    transcript!(world, @r#"
     $ FLAGPOST_WORKER=orchestrator msg send --subject STUCK --task b1 --needs abort x --as W1
     exit 4
     2> flagpost: orchestrator does not act for W1: only the operator acts in another's name
@@ -256,25 +208,7 @@ fn recv_and_ack() {
         world.ok(line.split(' '));
     }
     world.ok("msg send --to W1 --subject TASK --task b3 Undecided".split(' '));
-    assert_snapshot!(world.transcript(
-        "msg wait --as W1
-        msg recv --as W1
-        msg recv --as W1 --quiet
-        msg recv --as W1
-        msg recv --as W1 --wait --timeout 0s
-        msg show 1 --field prompt --as W1
-        msg show 1 --field colour --as W1
-        msg unacked --to W1
-        msg ack 1 --as W1
-        msg ack 1 --as W1
-        FLAGPOST_CLOCK=2026-05-13T14:31:00Z msg unacked
-        FLAGPOST_CLOCK=2026-05-13T14:31:00Z msg recv --as W1 --lease 1h
-        relay reject W1 3 --reason 'Not now'
-        msg recv --as W1
-        msg recv --as orchestrator
-        msg send --subject PROGRESS --task b2 'reading' --as W1 --to orchestrator
-        msg recv --as orchestrator
-        msg recv --as orchestrator --wait --timeout 0s"), @r#"
+    transcript!(world, @r#"
     $ msg wait --as W1
     a message waits: 'flagpost msg recv' takes it
     $ msg recv --as W1
@@ -418,18 +352,7 @@ fn what_was_said_is_a_table_and_another_programs_table_is_taken_over() {
     let mut python = std::process::Command::new("python3");
     let made = python.args(["-c", script]).arg(&theirs).arg(rows).status();
     assert!(made.expect("python3 is needed for this test").success());
-    assert_snapshot!(world.transcript(
-        "msg send --to W1 --subject TASK --task b1 --thread epic-1 'Write it' --as orchestrator --quiet
-        msg recv --as W1 --quiet
-        msg ack 1 --as W1 --quiet
-        index sql \"SELECT subject, from_id, to_id, acked_at FROM messages WHERE thread_id = 'epic-1'\"
-        msg import theirs.db --dry-run
-        msg import theirs.db
-        msg import theirs.db --quiet
-        index sql \"SELECT subject, from_id, to_id, body, created_at, acked_at FROM messages WHERE thread_id = 'epic-0'\"
-        msg list --thread epic-0
-        msg show W3/inbox/1 --line
-        msg import absent.db"), @r#"
+    transcript!(world, @r#"
     $ msg send --to W1 --subject TASK --task b1 --thread epic-1 'Write it' --as orchestrator --quiet
     W1/inbox/1
     $ msg recv --as W1 --quiet

@@ -1,25 +1,10 @@
 //! What a person who plans touches: parts, dates, estimates, notes, timers, other lists, and undo.
 
-use insta::assert_snapshot;
-
 use crate::{world, world_with};
 
 #[test]
 fn every_field_is_set_shown_and_taken_away() {
-    assert_snapshot!(world().transcript(
-        "add 'Rotate the keys' --due tomorrow --not-before today --recur monthly --estimate 1h30m --meta ticket=12 --meta 'who=the designer' --tag ops
-        show 1
-        show 1 --json
-        task edit 1 --due none --not-before none --recur none --estimate none --meta ticket= --meta who= --remove-tag ops --add-tag sec
-        show 1
-        task edit 1 --meta priority=high
-        task edit 1 --meta broken
-        task edit 1 --estimate 3d
-        task edit 1 --recur hourly
-        task edit 1 --due 2026-02-30
-        task edit 1 --parent 7
-        add twin --uid a
-        task edit 1 --uid a"), @r#"
+    transcript!(world(), @r#"
     $ add 'Rotate the keys' --due tomorrow --not-before today --recur monthly --estimate 1h30m --meta ticket=12 --meta 'who=the designer' --tag ops
     added 1 Rotate the keys
     $ show 1
@@ -75,21 +60,7 @@ fn every_field_is_set_shown_and_taken_away() {
 #[test]
 fn parts_are_counted_and_keep_the_whole_from_being_done() {
     let world = world();
-    assert_snapshot!(world.transcript(
-        "add 'Ship it'
-        add Write --parent 1
-        add Test --parent 1
-        done 2
-        show 1
-        done 1
-        done 1 --json
-        done 1,3
-        task reopen 1,3
-        done 1 --force
-        task edit 1 --parent 3
-        task edit 1 --parent 1
-        task rm 1 --yes
-        show 3"), @r#"
+    transcript!(world, @r#"
     $ add 'Ship it'
     added 1 Ship it
     $ add Write --parent 1
@@ -139,17 +110,7 @@ fn parts_are_counted_and_keep_the_whole_from_being_done() {
 
 #[test]
 fn a_task_that_comes_again_makes_the_next_one_when_it_is_done() {
-    assert_snapshot!(world().transcript(
-        "add 'Water the plants' --due 2026-05-12 --recur weekly --estimate 10m
-        done 1 --json
-        list
-        ready
-        claim --next
-        task undo
-        list
-        done 1 Done
-        done 2
-        list --all"), @r#"
+    transcript!(world(), @r#"
     $ add 'Water the plants' --due 2026-05-12 --recur weekly --estimate 10m
     added 1 Water the plants
     $ done 1 --json
@@ -186,14 +147,7 @@ fn a_task_that_comes_again_makes_the_next_one_when_it_is_done() {
 #[test]
 fn notes() {
     let world = world_with(&["Write", "Test"]);
-    assert_snapshot!(world.transcript(
-        "task note 1 'Ask the designer first'
-        task note 1,2 'Seen by W1' --as W1 --quiet
-        task note 2 one --json
-        task note 1 ''
-        task note 1
-        task note 9 lost
-        show 1"), @r#"
+    transcript!(world, @r#"
     $ task note 1 'Ask the designer first'
     noted on 1 Write (22 bytes)
     $ task note 1,2 'Seen by W1' --as W1 --quiet
@@ -231,13 +185,7 @@ fn notes() {
 #[test]
 fn timers() {
     let mut world = world_with(&["Write", "Test"]);
-    assert_snapshot!(world.transcript(
-        "task timer show
-        task timer stop
-        task timer stop 1
-        task timer start 1
-        task timer start 1
-        task timer start 1 --as W1"), @"
+    transcript!(world, @"
     $ task timer show
     nobody measures anything in web
     $ task timer stop
@@ -258,12 +206,7 @@ fn timers() {
     2>   hint: 'flagpost task timer show' names the timers that run
     ");
     world.set("FLAGPOST_CLOCK", "2026-05-13T15:55:30Z");
-    assert_snapshot!(world.transcript(
-        "task timer show
-        task timer show --json
-        task timer start 2
-        task timer stop --json
-        show 1"), @r#"
+    transcript!(world, @r#"
     $ task timer show
     ID  WHO  RUNS    IN ALL  SUBJECT
     1   ann  1h 30m  1h 30m  Write
@@ -282,7 +225,7 @@ fn timers() {
     "#);
     world.ok(["task", "timer", "start", "1"]);
     world.set("FLAGPOST_CLOCK", "2026-05-13T16:55:30Z");
-    assert_snapshot!(world.transcript("done 1\nshow 1\ntask timer start 1"), @"
+    transcript!(world, @"
     $ done 1
     completed 1 Write
     $ show 1
@@ -303,23 +246,7 @@ fn timers() {
 #[test]
 fn undo() {
     let world = world();
-    assert_snapshot!(world.transcript(
-        "task undo
-        add Write
-        add Test --after 1
-        task edit 1 --priority high
-        task undo --dry-run
-        task undo --json
-        task rm 1 --yes
-        show 2
-        task undo
-        show 2
-        task note 2 'Mine' --as W1
-        task undo
-        task undo --as W1
-        task undo
-        task undo --json
-        task undo"), @r#"
+    transcript!(world, @r#"
     $ task undo
     exit 3
     2> flagpost: [dir]/web is in no repository that Flagpost knows
@@ -371,20 +298,7 @@ fn tasks_move_to_another_list() {
     let world = world_with(&["Write", "Test", "Ship"]);
     world.ok(["task", "dep", "add", "2", "1"]);
     world.ok(["task", "note", "1", "Kept"]);
-    assert_snapshot!(world.transcript(
-        "task move 1 --to later
-        task move 1 --to later --create
-        task move 1 --to web
-        task move 1,2 --to later --dry-run
-        task move 1,2 --to later --create
-        list --list later --json
-        show 1 --list later
-        list
-        task move 3 --to later --json
-        claim 1 --list later
-        task move 1 --to web --cut --list later
-        task move 9 --to later
-        task move 1 --to ../evil --list later"), @r#"
+    transcript!(world, @r#"
     $ task move 1 --to later
     exit 4
     2> flagpost: task 1 is tied to 2
@@ -439,11 +353,7 @@ fn undo_of_a_move() {
     let world = world_with(&["a"]);
     world.ok(["add", "b", "--after", "1"]);
     world.ok(["task", "move", "1,2", "--to", "later", "--create"]);
-    assert_snapshot!(world.transcript(
-        "task undo
-        task undo --json
-        task undo --list later
-        task move 1,2 --list later --to web"), @r#"
+    transcript!(world, @r#"
     $ task undo
     exit 4
     2> flagpost: the last change moved tasks from list web to later; there they are 1, 2
@@ -463,9 +373,7 @@ fn undo_of_a_move() {
 
 #[test]
 fn a_task_that_comes_again_says_where_the_calendar_ends() {
-    assert_snapshot!(world().transcript(
-        "add 'Count the years' --due 9999-12-31 --recur yearly
-        done 1"), @"
+    transcript!(world(), @"
     $ add 'Count the years' --due 9999-12-31 --recur yearly
     added 1 Count the years
     $ done 1

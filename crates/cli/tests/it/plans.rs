@@ -10,14 +10,7 @@ const PLAN: &str = "# Plan\n\n- [ ] Write the parser {priority: high, group: cor
 fn import() {
     let world = world();
     std::fs::write(world.repository().join("PLAN.md"), PLAN).unwrap();
-    assert_snapshot!(world.transcript(
-        "task import PLAN.md --dry-run
-        list
-        task import PLAN.md
-        task import PLAN.md
-        task import --file PLAN.md --quiet
-        task import PLAN.md --json
-        list --all"), @r#"
+    transcript!(world, @r#"
     $ task import PLAN.md --dry-run
            ID  SUBJECT
     added  1   Write the parser
@@ -75,18 +68,7 @@ fn bad_plans_are_refused_whole() {
         std::fs::write(world.repository().join(name), text).unwrap();
     }
     std::fs::write(world.repository().join("latin1.md"), b"- [ ] caf\xe9\n").unwrap();
-    assert_snapshot!(world.transcript(
-        "task import cycle.md
-        task import unknown.md
-        task import empty.md
-        task import prose.md
-        task import latin1.md
-        task import nowhere.md
-        task import .
-        task import
-        task import cycle.md --file cycle.md
-        task import cycle.md --json
-        list --all"), @r#"
+    transcript!(world, @r#"
     $ task import cycle.md
     exit 6
     2> flagpost: cycle.md: line 1: these tasks wait for each other: a → b → a
@@ -164,12 +146,7 @@ fn what_an_import_leaves_to_somebody_is_said() {
     world.ok(["task", "edit", "2", "--priority", "high"]);
     write("- [x] Write {priority: critical}\n  - [ ] Parse\n- [ ] Test it\n- [ ] Ship\n");
     std::fs::write(world.repository().join("OTHER.md"), "- [ ] Other\n").unwrap();
-    assert_snapshot!(world.transcript(
-        "task import PLAN.md --dry-run
-        task import PLAN.md
-        task import PLAN.md --json
-        task import OTHER.md
-        list"), @r#"
+    transcript!(world, @r#"
     $ task import PLAN.md --dry-run
              ID  SUBJECT
     updated  2   Write

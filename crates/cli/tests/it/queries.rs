@@ -1,7 +1,5 @@
 //! Lists by query: expressions, options, columns, headings.
 
-use insta::assert_snapshot;
-
 use crate::{world, world_with};
 
 /// Six tasks that differ in every field.
@@ -25,11 +23,7 @@ fn planned() -> flagpost_testkit::sealed::World {
 
 #[test]
 fn a_list_shows_the_columns_that_are_used() {
-    assert_snapshot!(planned().transcript(
-        "list
-        COLUMNS=80 list
-        COLUMNS=140 list --all
-        list 'project=art'"), @r#"
+    transcript!(planned(), @r#"
     $ list
     ID  STATE    PRIORITY  DUE         OWNER  PROJECT  TAGS      PARTS  WAITS FOR       SUBJECT
     1   pending  high      2026-05-12         web      api lang  1/2                    Write the parser
@@ -60,30 +54,7 @@ fn a_list_shows_the_columns_that_are_used() {
 
 #[test]
 fn expressions_and_options_say_the_same() {
-    assert_snapshot!(planned().transcript(
-        "list 'priority=high,critical and tag=api sort=due limit=1' --quiet
-        list --priority high,critical --tag api --sort due --limit 1 --quiet
-        list --priority high --priority critical --tag api --sort=-priority --quiet
-        list tag=api priority=high --quiet
-        list --due overdue,today --quiet
-        list due=week -q
-        list --owner W1 -q
-        list --owner me --as W1 -q
-        list parser -q
-        list --text parser --all -q
-        list 'three of them' --all -q
-        list '\"three of them\"' --all -q
-        list is=ready -q
-        list is=blocked -q
-        list --status completed -q
-        list ended=today -q
-        list 'not (project=web or project=none)' -q
-        list 'estimate>=90m' -q
-        list meta.sprint=12 -q
-        list parent=1 --all -q
-        list --project art --all --sort -id -q
-        list 'limit=2' --limit 0 -q
-        list tag=api limit=1 --json"), @r#"
+    transcript!(planned(), @r#"
     $ list 'priority=high,critical and tag=api sort=due limit=1' --quiet
     1
     2> flagpost: … and 1 more: --limit 0 shows all
@@ -152,18 +123,7 @@ fn expressions_and_options_say_the_same() {
 
 #[test]
 fn a_query_that_is_wrong_says_where() {
-    assert_snapshot!(planned().transcript(
-        "list 'tag=api and prioritty=high'
-        list 'tag=api and prioritty=high' --json
-        list due=2026-02-30
-        list '(tag=api'
-        list tag:api
-        list --due 2026-02-30
-        list --sort size
-        list --group-by size
-        list --state open --all
-        list 'owner=nobody'
-        list --tag nope --json"), @r#"
+    transcript!(planned(), @r#"
     $ list 'tag=api and prioritty=high'
     exit 6
     2> flagpost: the query "tag=api and prioritty=high": at character 13: there is no field "prioritty" (did you mean priority?); the fields are id, is, state, status, priority, project, tag, owner, group, due, text, subject, parent, uid, complexity, estimate, tracked, attempts, added, ended, meta.KEY
@@ -204,12 +164,7 @@ fn a_query_that_is_wrong_says_where() {
 
 #[test]
 fn a_list_stands_under_headings() {
-    assert_snapshot!(planned().transcript(
-        "list --group-by due
-        list --group-by tag --limit 2
-        list --group-by parent --all --quiet
-        list --group-by project --limit 1 --json
-        list --group-by state project=nope"), @r#"
+    transcript!(planned(), @r#"
     $ list --group-by due
     before today (1)
     ID  STATE    PRIORITY  DUE         PROJECT  TAGS      PARTS  SUBJECT
@@ -257,21 +212,7 @@ fn a_query_can_be_saved() {
     // Not every hand that writes there is ours.
     let settings = "[queries]\nbroken = 'prio=high'\ntwice = '@urgent tag=api'\n";
     std::fs::write(world.home().join("config.toml"), settings).unwrap();
-    assert_snapshot!(world.transcript(
-        "list @urgent
-        config set queries.urgent 'priority>=high or due=week sort=-priority' --quiet
-        config set queries.broken 'prio=high' --quiet
-        config set queries.twice '@urgent tag=api' --quiet
-        list @urgent -q
-        list @urgent tag=api limit=1 sort=id -q
-        list '@urgent and tag=api' -q
-        task edit --where '@urgent project=art' --tag logo --dry-run
-        list @broken
-        list @twice
-        list @nope
-        list @../evil --json
-        list tag=api @urgent
-        list '@urgent tag>api'"), @r#"
+    transcript!(world, @r#"
     $ list @urgent
     exit 3
     2> flagpost: there is no saved query "urgent"

@@ -51,19 +51,7 @@ fn assign() {
     let world = world();
     world.ok(["worker", "add", "W7"]);
     std::fs::write(world.repository().join("brief.md"), "# From a file\n").unwrap();
-    assert_snapshot!(named(&world.transcript(
-        "assign '#1244' W7 --brief brief.md
-        assign 1244 W7 --brief brief.md
-        assign 1245 W7 --inline 'Now' --summary 'Short' --expires-in 2h --json
-        assign 1246 W7 --inline Then --quiet
-        assign x1 W7 --inline a
-        assign 1 ../W7 --inline a
-        assign 1 W9 --inline a
-        assign 1 W7 --brief nope.md
-        assign 1 W7 --inline a --brief brief.md
-        assign 1 W7 --inline ' '
-        assign 1 W7 --inline a --expires-in never
-        assign 1 W7")), @r#"
+    transcript!(world, named, @r#"
     $ assign '#1244' W7 --brief brief.md
     ASSIGNED #1244 → W7 (seq=0001)
     $ assign 1244 W7 --brief brief.md
@@ -109,10 +97,7 @@ fn assign() {
 fn a_worker_that_nobody_answers_for_gets_no_work() {
     let world = world();
     world.ok(["worker", "add", "W7"]);
-    assert_snapshot!(world.transcript(
-        "FLAGPOST_CLOCK=2026-05-13T15:00:00Z assign 1 W7 --inline a
-        FLAGPOST_CLOCK=2026-05-13T15:00:00Z worker heartbeat W7
-        FLAGPOST_CLOCK=2026-05-13T15:00:00Z assign 1 W7 --inline a"), @"
+    transcript!(world, @"
     $ FLAGPOST_CLOCK=2026-05-13T15:00:00Z assign 1 W7 --inline a
     exit 4
     2> flagpost: worker W7 is not live: its last sign of life was at 2026-05-13T14:25:00Z, and no process of it runs
@@ -126,20 +111,7 @@ fn a_worker_that_nobody_answers_for_gets_no_work() {
 
 #[test]
 fn inbox() {
-    assert_snapshot!(named(&fleet().transcript(
-        "inbox
-        inbox W2
-        inbox --quiet
-        inbox --limit 1
-        inbox W1 1
-        inbox W1 1 --json
-        inbox W1 9
-        inbox W9
-        inbox W1 0
-        ratify W1
-        inbox W1
-        inbox W1 --json
-        inbox --all")), @r##"
+    transcript!(fleet(), named, @r##"
     $ inbox
     WORKER  SEQ   STAGE    KIND            TICKET  SUMMARY
     W1      0001  pending  dispatch_brief  1192    Merge the seal
@@ -190,22 +162,7 @@ fn inbox() {
 #[test]
 fn ratify() {
     let world = fleet();
-    assert_snapshot!(named(&world.transcript(
-        "ratify W1 1
-        ratify W1 1
-        relay reject W1 1
-        ratify W1
-        ratify W1 7
-        ratify W9
-        ratify
-        ratify W1 --scope 'W*'
-        ratify all 1
-        ratify all --scope 'W{'
-        ratify all --scope 'W{1,3}'
-        ratify all --json
-        ratify all
-        ratify all --quiet
-        ratify all --count-status")), @r#"
+    transcript!(world, named, @r#"
     $ ratify W1 1
     RATIFIED #1192 Merge the seal → W1
     $ ratify W1 1
@@ -260,13 +217,7 @@ fn ratify() {
 #[test]
 fn reject() {
     let world = fleet();
-    assert_snapshot!(named(&world.transcript(
-        "relay reject W1 --reason 'Too large: split it'
-        relay reject W1 1
-        ratify W1 1
-        relay reject W2 1 --json
-        relay reject W2
-        worker next --as W1")), @r#"
+    transcript!(world, named, @r#"
     $ relay reject W1 --reason 'Too large: split it'
     REJECTED #1192 Merge the seal → W1
       | # Merge the seal
@@ -298,15 +249,7 @@ fn reject() {
 fn edit() {
     let world = fleet();
     std::fs::write(world.repository().join("better.md"), "Better\n").unwrap();
-    assert_snapshot!(named(&world.transcript(
-        "relay edit W1
-        EDITOR='sed -i s/seal/door/' relay edit W1 1
-        inbox W1 1
-        EDITOR=true relay edit W1 1
-        EDITOR=false relay edit W2
-        EDITOR=true relay edit W1
-        relay edit W2 1 --file better.md --json
-        worker next --as W2")), @r#"
+    transcript!(world, named, @r#"
     $ relay edit W1
     exit 2
     2> flagpost: set EDITOR, or give the new text with --file PATH
@@ -370,14 +313,7 @@ fn redirect_and_merge() {
     world.ok([
         "worker", "report", "Ready", "--pr", "12", "--ticket", "9", "--as", "W2",
     ]);
-    assert_snapshot!(named(&world.transcript(
-        "relay redirect W1 'Look at #1244 first'
-        relay redirect W1
-        relay redirect W9 x
-        relay redirect W1 Stop --json
-        relay merge 12
-        relay merge 13
-        relay merge x")), @r#"
+    transcript!(world, named, @r#"
     $ relay redirect W1 'Look at #1244 first'
     REDIRECTED → W1 (seq=0002)
     $ relay redirect W1
@@ -406,16 +342,7 @@ fn redirect_and_merge() {
 #[test]
 fn outbox() {
     let world = fleet();
-    assert_snapshot!(named(&world.transcript(
-        "outbox
-        worker report 'Cycle 3 complete' --re 1 --as W1
-        worker report 'Which grammar?' --kind blocked --ticket 7 --as W2
-        outbox
-        outbox W1 --json
-        outbox W1 1
-        outbox --unread
-        outbox W1 1 --json
-        outbox W1 2")), @r#"
+    transcript!(world, named, @r#"
     $ outbox
     no reports
     $ worker report 'Cycle 3 complete' --re 1 --as W1
@@ -445,7 +372,7 @@ fn outbox() {
 #[test]
 fn gc() {
     let world = fleet();
-    assert_snapshot!(world.transcript("relay gc\nrelay gc --dry-run --json"), @r#"
+    transcript!(world, @r#"
     $ relay gc
     nothing to archive: the newest 100 and what nobody has read stay
     $ relay gc --dry-run --json
@@ -458,7 +385,7 @@ fn gc() {
     for number in ["1", "2", "3"] {
         world.ok(["worker", "ack", number, "--as", "W1"]);
     }
-    assert_snapshot!(world.transcript("relay gc --dry-run\nrelay gc\nrelay gc --quiet"), @"
+    transcript!(world, @"
     $ relay gc --dry-run
     would archive 2 of W1/inbox
     $ relay gc
@@ -470,27 +397,7 @@ fn gc() {
 #[test]
 fn slash() {
     let world = fleet();
-    assert_snapshot!(named(&world.transcript(
-        "slash '/inbox'
-        slash '/ratify all --scope=W{1,3}'
-        slash '/ratify all' --json
-        slash '/ratify all'
-        slash '/ratify W1'
-        slash '/reject W1 1'
-        slash '/assign #7 W2 --inline=\"Fix it, now\"'
-        slash '/assign seven W2 --inline=x'
-        slash '/assign 7 W9 --inline=x'
-        slash '/assign 7 W2 --brief=nope.md'
-        slash '/redirect W2 do not stop'
-        EDITOR='sed -i s/not/never/' slash '/edit W2'
-        slash '/reject W2'
-        slash '/merge 12'
-        slash '/outbox W1'
-        slash '/relay-gc'
-        slash '/search PARSER' --quiet
-        slash '/nope'
-        slash ratify
-        slash")), @r#"
+    transcript!(world, named, @r#"
     $ slash '/inbox'
     W1 0001 dispatch_brief #1192 Merge the seal
     W2 0001 dispatch_brief #1244 Write the parser
@@ -573,7 +480,7 @@ fn a_policy_ratifies_what_it_names() {
 
 #[test]
 fn nowhere() {
-    assert_snapshot!(world().transcript("inbox\nworker list\nslash '/ratify all' --json"), @r#"
+    transcript!(world(), @r#"
     $ inbox
     exit 3
     2> flagpost: [dir]/web is in no repository that Flagpost knows

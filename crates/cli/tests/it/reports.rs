@@ -2,7 +2,6 @@
 
 use std::{fs::OpenOptions, process::Stdio};
 
-use insta::assert_snapshot;
 use serde_json::json;
 
 use crate::fleet::Fleet;
@@ -35,11 +34,7 @@ fn a_worker_that_looks_at_a_report_of_another_leaves_it_unread() {
     let fleet = Fleet::of(2);
     let world = &fleet.world;
     world.ok(["worker", "report", "Look at this", "--as", "W1"]);
-    assert_snapshot!(world.transcript(
-        "FLAGPOST_WORKER=W2 outbox W1 1
-        outbox --unread --quiet
-        outbox W1 1
-        outbox --unread --quiet"), @r"
+    transcript!(world, @r"
     $ FLAGPOST_WORKER=W2 outbox W1 1
     Look at this
     $ outbox --unread --quiet

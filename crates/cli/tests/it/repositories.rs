@@ -13,7 +13,7 @@ fn nowhere() -> World {
 
 #[test]
 fn init() {
-    assert_snapshot!(world().transcript("init\ninit\ninit --quiet\ninit --json\ninit extra"), @r#"
+    transcript!(world(), @r#"
     $ init
     registered [dir]/web as web
     AGENTS.md: written
@@ -30,7 +30,7 @@ fn init() {
     2> flagpost: unexpected argument 'extra' found
     2>   hint: 'flagpost init --help' shows how
     "#);
-    assert_snapshot!(world().transcript("init --json"), @r#"
+    transcript!(world(), @r#"
     $ init --json
     {"schema":"flagpost.repository/1","id":"[repo]","name":"web","path":"[dir]/web","home":"[dir]/home/.flagpost","created":true,"files":[{"file":"AGENTS.md","done":"created"}],"dry_run":false}
     "#);
@@ -39,7 +39,7 @@ fn init() {
 #[test]
 fn status() {
     let world = world();
-    assert_snapshot!(world.transcript("\nstatus\nstatus --json\nstatus --quiet"), @r#"
+    transcript!(world, @r#"
     $ status
     no tasks here yet
     next: flagpost add 'What is to be done', or flagpost demo
@@ -57,7 +57,7 @@ fn status() {
     world.ok(["claim", "5", "--as", "W5"]);
     world.ok(["task", "fail", "5", "It floats", "--as", "W5"]);
     world.ok(["task", "dep", "add", "1", "5"]);
-    assert_snapshot!(world.transcript("status\nstatus --quiet\nstatus --json"), @r#"
+    transcript!(world, @r#"
     $ status
     web: 5 tasks (2 pending, 1 claimed, 1 failed, 1 stuck)
 
@@ -95,14 +95,7 @@ fn bare_flagpost_is_status() {
 #[test]
 fn in_no_repository() {
     let world = nowhere();
-    assert_snapshot!(world.transcript(
-        "status
-        list
-        list --json
-        add x
-        add x --list api
-        claim --next
-        task import nowhere.md"), @r#"
+    transcript!(world, @r#"
     $ status
     no tasks here yet
     next: flagpost add 'What is to be done', or flagpost demo
@@ -135,7 +128,7 @@ fn in_no_repository() {
 #[test]
 fn a_plain_directory_can_be_registered() {
     let world = nowhere();
-    assert_snapshot!(world.transcript("init\nadd x\nlist"), @r#"
+    transcript!(world, @r#"
     $ init
     registered [dir]/web as web
     AGENTS.md: written
@@ -230,7 +223,7 @@ fn two_repositories_of_one_name_have_two_lists() {
 #[test]
 fn git_is_missing() {
     let world = world().with("PATH", "/nonexistent");
-    assert_snapshot!(world.transcript("add x\nlist\nadd x --json"), @r#"
+    transcript!(world, @r#"
     $ add x
     exit 1
     2> flagpost: git config --local --get flagpost.repoId in [dir]/web: cannot be run: No such file or directory (os error 2)

@@ -1,9 +1,7 @@
 //! Reservations, as agents and the operator type them.
 
-use flagpost_testkit::sealed::World;
-use insta::assert_snapshot;
-
 use crate::world;
+use flagpost_testkit::sealed::World;
 
 fn fleet() -> World {
     let world = world();
@@ -15,21 +13,7 @@ fn fleet() -> World {
 #[test]
 fn one_holder_and_the_others_are_told_who() {
     let world = fleet();
-    assert_snapshot!(world.transcript(
-        "reserve add src/** README.md --reason 'the new parser' --task 7 --for 30m --as W1
-        reserve add src/lexer.rs --as W2
-        reserve add docs --shared --as W1
-        reserve add docs/guide.md --shared --as W2
-        reserve add docs/guide.md --as W2
-        reserve add ../elsewhere --as W2
-        reserve add 'src/**' --as W1
-        reserve list
-        reserve list --quiet
-        reserve release src --as W1
-        reserve release 'src/**' docs --as W1
-        reserve release --all --as W1
-        reserve release --all --as W1
-        reserve add src/lexer.rs --as W2"), @r#"
+    transcript!(world, @r#"
     $ reserve add src/** README.md --reason 'the new parser' --task 7 --for 30m --as W1
     W1 holds src/**, lease ends in 30m
     W1 holds README.md, lease ends in 30m
@@ -82,11 +66,7 @@ fn one_holder_and_the_others_are_told_who() {
 fn a_progress_reserves_and_a_done_gives_back() {
     let world = fleet();
     world.ok(["reserve", "add", "src/a.rs", "--as", "W2"]);
-    assert_snapshot!(world.transcript(
-        "msg send --subject PROGRESS --task b1 --touches src/a.rs --touches src/b.rs 'at work' --as W1
-        reserve list
-        msg send --subject DONE --task b1 'Done' --as W1
-        reserve list --quiet"), @"
+    transcript!(world, @"
     $ msg send --subject PROGRESS --task b1 --touches src/a.rs --touches src/b.rs 'at work' --as W1
     sent PROGRESS W1/outbox/1 from W1 (by ann) to orchestrator (94 bytes)
     2> flagpost: src/a.rs is reserved by W2 until 2026-05-13T14:40:00Z
@@ -177,13 +157,7 @@ fn a_check_names_who_touched_what_without_holding_it() {
 #[test]
 fn only_who_is_there_reserves() {
     let world = fleet();
-    assert_snapshot!(world.transcript(
-        "reserve add a --as W9
-        FLAGPOST_WORKER=W9 reserve add a
-        reserve add a
-        FLAGPOST_WORKER=W1 reserve add b --quiet
-        worker rm W1 --quiet
-        FLAGPOST_WORKER=W1 reserve add c"), @"
+    transcript!(world, @"
     $ reserve add a --as W9
     exit 3
     2> flagpost: there is no worker W9; there are W1, W2

@@ -354,12 +354,7 @@ fn every_schema_is_that_of_an_answer() {
 #[test]
 fn the_verb() {
     let world = world();
-    assert_snapshot!(world.transcript("schema config_path
-        schema flagpost.config_path/1 --quiet
-        schema archive --json
-        schema tsk
-        schema tsk --json
-        schema '' extra"), @r#"
+    transcript!(world, @r#"
     $ schema config_path
     {
       "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -1,7 +1,5 @@
 //! Looking for a text.
 
-use insta::assert_snapshot;
-
 use crate::{world, world_with};
 
 #[test]
@@ -18,19 +16,7 @@ fn search() {
     world.ok(["task", "note", "2", "PARSER: see above"]);
     world.ok(["done", "2", "The parser is in it"]);
     world.ok(["--list", "other", "add", "Another parser"]);
-    assert_snapshot!(world.transcript(
-        "search parser
-        search parser --limit 2
-        search parser --limit 2 --json
-        search parser --quiet
-        search parser --all-lists --quiet
-        search 'parser, WHOLE' --all-lists
-        search lexer
-        search lexer --json
-        search
-        search '  '
-        search parser --all-lists --list web
-        --list nope search parser"), @r#"
+    transcript!(world, @r#"
     $ search parser
     1 Write the parser (pending)
     2 Ship (completed)
@@ -130,7 +116,7 @@ fn what_is_found_cannot_steer_a_terminal() {
 
 #[test]
 fn nowhere_to_search() {
-    assert_snapshot!(world().transcript("search x\nsearch x --all-lists"), @r#"
+    transcript!(world(), @r#"
     $ search x
     exit 3
     2> flagpost: [dir]/web is in no repository that Flagpost knows
@@ -167,15 +153,7 @@ fn mail_sessions_and_history_are_looked_through_too() {
         "--ticket",
         "1192",
     ]);
-    let text = world.transcript(
-        "search grammar
-        search grammar --kind brief,report --quiet
-        search grammar --kind history --limit 1
-        search 'hole' --kind report
-        search grammar --kind nothing
-        --list web search grammar --quiet",
-    );
-    assert_snapshot!(text, @r#"
+    transcript!(world, @r#"
     $ search grammar
     1 Mend the grammar (pending)
     W1/inbox/0001 DISPATCH_BRIEF

@@ -1,21 +1,11 @@
 //! Adding, listing, showing, editing, linking, removing and drawing tasks.
 
-use insta::assert_snapshot;
-
 use crate::{world, world_with};
 
 #[test]
 fn add() {
     let world = world();
-    assert_snapshot!(world.transcript(
-        "add 'Write the parser' --priority high --group core --project web --complexity M --tag a --tag b --due 2026-12-01 --uid p1
-        add 'Test the parser' --after 1 --description 'All of it'
-        add 'Print' --after 1,2 --quiet
-        add 'Ship' --after 1 --after 3 --json
-        add 'Never' --after 9
-        add 'Never' --after 1 --json --after 9
-        add --description 'no subject'
-        list --all"), @r#"
+    transcript!(world, @r#"
     $ add 'Write the parser' --priority high --group core --project web --complexity M --tag a --tag b --due 2026-12-01 --uid p1
     added 1 Write the parser
     $ add 'Test the parser' --after 1 --description 'All of it'
@@ -46,7 +36,7 @@ fn add() {
 
 #[test]
 fn add_registers_the_repository_it_stands_in() {
-    assert_snapshot!(world().transcript("add one\nstatus\ninit"), @r#"
+    transcript!(world(), @r#"
     $ add one
     added 1 one
     $ status
@@ -65,15 +55,7 @@ fn list() {
     let world = world_with(&["Write", "Test", "Ship"]);
     world.ok(["task", "dep", "add", "2", "1"]);
     world.ok(["done", "3"]);
-    assert_snapshot!(world.transcript(
-        "list
-        list --all
-        list --state completed,stuck
-        list --state failed
-        list --quiet
-        list --json
-        list --state nonsense
-        list --state done --json"), @r#"
+    transcript!(world, @r#"
     $ list
     ID  STATE    WAITS FOR  SUBJECT
     1   pending             Write
@@ -106,7 +88,7 @@ fn list() {
 #[test]
 fn list_without_tasks() {
     let world = world();
-    assert_snapshot!(world.transcript("list\ninit --quiet --as W1\nlist\nlist --quiet\nlist --json\nready\nready --json\ntask graph\nstatus\nshow 1\nclaim --next"), @r#"
+    transcript!(world, @r#"
     $ list
     exit 3
     2> flagpost: [dir]/web is in no repository that Flagpost knows
@@ -154,15 +136,7 @@ fn show() {
     ]);
     world.ok(["task", "dep", "add", "2", "1"]);
     world.ok(["claim", "1", "--as", "W3"]);
-    assert_snapshot!(world.transcript(
-        "show 1
-        show 2
-        show 2 --quiet
-        show 2 --json
-        FLAGPOST_LIST=web FLAGPOST_TASK=1 show --quiet
-        show
-        show 7
-        show 7 --json"), @r#"
+    transcript!(world, @r#"
     $ show 1
     1 Write
       state       claimed
@@ -205,17 +179,7 @@ fn show() {
 #[test]
 fn edit() {
     let world = world_with(&["Write", "Test"]);
-    assert_snapshot!(world.transcript(
-        "task edit 1 --subject 'Write it' --priority critical --group g --description 'Six b.'
-        task edit 1 --priority none --group '' --quiet
-        task edit 1 --complexity L --json
-        show 1
-        task edit 1
-        task edit 1 --subject ''
-        task edit 1 --priority urgent
-        task edit 1 --due soon
-        task edit 9 --group g
-        task edit"), @r#"
+    transcript!(world, @r#"
     $ task edit 1 --subject 'Write it' --priority critical --group g --description 'Six b.'
     edited 1 Write it (description: 6 bytes)
     $ task edit 1 --priority none --group '' --quiet
@@ -266,7 +230,7 @@ fn an_empty_text_takes_a_field_away() {
             args.push(if word.starts_with('-') { word } else { "" });
             args
         }));
-    assert_snapshot!(world.transcript("show 1"), @"
+    transcript!(world, @"
     $ show 1
     1 a
       state       pending
@@ -286,17 +250,7 @@ fn edit_that_changes_nothing_leaves_no_trace() {
 fn rm() {
     let world = world_with(&["Write", "Test", "Ship"]);
     world.ok(["task", "dep", "add", "2", "1"]);
-    assert_snapshot!(world.transcript(
-        "task rm 1
-        task rm 1 --json
-        task rm 1 --dry-run
-        task rm 1 --dry-run --json
-        show 1 --quiet
-        task rm 1 --yes
-        task rm 3 --yes --quiet
-        task rm 1 --yes
-        show 2
-        list --quiet"), @r#"
+    transcript!(world, @r#"
     $ task rm 1
     exit 2
     2> flagpost: nobody is there to confirm; --dry-run shows what would go, and 'flagpost task cancel' keeps the record
@@ -331,7 +285,7 @@ fn rm() {
 fn a_removed_number_is_not_given_out_again() {
     let world = world_with(&["Write"]);
     world.ok(["task", "rm", "1", "--yes"]);
-    assert_snapshot!(world.transcript("add Test"), @r#"
+    transcript!(world, @r#"
     $ add Test
     added 2 Test
     "#);
@@ -341,7 +295,7 @@ fn a_removed_number_is_not_given_out_again() {
 fn rm_of_a_held_task_is_refused() {
     let world = world_with(&["Write"]);
     world.ok(["claim", "1", "--as", "W3"]);
-    assert_snapshot!(world.transcript("task rm 1 --yes\ntask rm 1 --yes --as W3"), @r#"
+    transcript!(world, @r#"
     $ task rm 1 --yes
     exit 4
     2> flagpost: task 1 is held by W3 until 2026-05-13T14:40:00Z (token 3)
@@ -354,19 +308,7 @@ fn rm_of_a_held_task_is_refused() {
 #[test]
 fn dep() {
     let world = world_with(&["a", "b", "c", "d"]);
-    assert_snapshot!(world.transcript(
-        "task dep add 3 1 2
-        task dep add 3 1 --quiet
-        task dep add 4 3 --json
-        task dep add 1 4
-        task dep add 1 1
-        task dep add 1 9
-        task dep add 1 2 4
-        show 1
-        task dep rm 3 1
-        task dep rm 3 1
-        task dep rm 3 9
-        task dep add 3"), @r#"
+    transcript!(world, @r#"
     $ task dep add 3 1 2
     3 waits for 1, 2
     $ task dep add 3 1 --quiet
@@ -410,7 +352,7 @@ fn dep() {
 #[test]
 fn dep_with_an_unknown_blocker_links_none() {
     let world = world_with(&["a", "b", "c"]);
-    assert_snapshot!(world.transcript("task dep add 3 1 99\nshow 3"), @"
+    transcript!(world, @"
     $ task dep add 3 1 99
     exit 3
     2> flagpost: there is no task 99 in list web
@@ -430,12 +372,7 @@ fn graph() {
     }
     world.ok(["done", "1"]);
     world.ok(["claim", "2", "--as", "W3"]);
-    assert_snapshot!(world.transcript(
-        "task graph
-        task graph 3
-        task graph 9
-        task graph --quiet
-        task graph 3 --json"), @r#"
+    transcript!(world, @r#"
     $ task graph
     ● 1 a
     ├─ ◔ 2 b [claimed]
@@ -474,17 +411,7 @@ fn partial_ids() {
         )
         .unwrap();
     }
-    assert_snapshot!(world.transcript(
-        "show 12 --quiet
-        show 120 --quiet
-        show x-a --quiet
-        show y --quiet
-        show 1
-        show 1 --json
-        show x
-        show z
-        claim x-b
-        task dep add y x"), @r#"
+    transcript!(world, @r#"
     $ show 12 --quiet
     12
     $ show 120 --quiet
@@ -521,9 +448,7 @@ fn partial_ids() {
 fn a_list_whose_directory_was_removed_gives_out_no_id_again() {
     let world = world_with(&["One", "Two", "Three"]);
     std::fs::remove_dir_all(world.list("web")).unwrap();
-    assert_snapshot!(world.transcript(
-        "add 'After the fire'
-        list --quiet"), @"
+    transcript!(world, @"
     $ add 'After the fire'
     added 4 After the fire
     $ list --quiet

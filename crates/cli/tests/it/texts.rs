@@ -88,7 +88,7 @@ fn text_of_the_command_line_is_stored_exactly() {
     let ran = world.flagpost(["add", &subject, "--quiet"]);
     assert_eq!(ran.stdout, "3\n", "{ran}");
     assert_eq!(world.json(["show", "3"]).1["subject"], subject);
-    assert_snapshot!(world.transcript("done 2 --file -dash\ndone 2 -- -x"), @r"
+    transcript!(world, @r"
     $ done 2 --file -dash
     exit 2
     2> flagpost: unexpected argument '-d' found
@@ -133,13 +133,7 @@ fn texts_that_cannot_be_taken() {
     exit 6
     2> flagpost: stdin: more than the 8388608 bytes a text may have
     "#);
-    assert_snapshot!(world.transcript(
-        "done 1 --file nowhere
-        done 1 --file .
-        done 1 --file /dev/zero
-        done 1 both --file x
-        add x --description a --file x
-        list --quiet"), @r#"
+    transcript!(world, @r#"
     $ done 1 --file nowhere
     exit 3
     2> flagpost: cannot read nowhere: No such file or directory (os error 2)

@@ -1,7 +1,5 @@
 //! A person reads how long ago something was; `--time iso` and JSON tell the date and time.
 
-use insta::assert_snapshot;
-
 use crate::world_with;
 
 #[test]
@@ -9,7 +7,7 @@ fn moments_are_told_as_seen_from_now() {
     let mut world = world_with(&["a"]);
     world.ok(["claim", "1", "--as", "W1", "--lease", "2h"]);
     world.set("FLAGPOST_CLOCK", "2026-05-13T14:27:10Z");
-    assert_snapshot!(world.transcript("show 1\nshow 1 --time iso\nhistory\nstatus --time iso"), @"
+    transcript!(world, @"
     $ show 1
     1 a
       state       claimed

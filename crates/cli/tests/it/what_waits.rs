@@ -1,7 +1,5 @@
 //! What waits for the operator is the first thing that `status` says.
 
-use insta::assert_snapshot;
-
 use crate::{fleet::Fleet, world};
 
 #[test]
@@ -10,13 +8,7 @@ fn briefs_that_wait_for_a_word_come_before_everything_else() {
     world.ok(["worker", "add", "W1"]);
     world.ok(["worker", "add", "W2"]);
     world.ok(["assign", "1192", "W2", "--inline", "Merge the seal"]);
-    assert_snapshot!(world.transcript(
-        "status
-        add 'A task'
-        FLAGPOST_CLOCK=2026-05-13T14:26:00Z relay redirect W1 'Look at #1244 first'
-        status
-        ratify W2 1
-        status"), @"
+    transcript!(world, @"
     $ status
     Waits for your word
       1 brief, the oldest for W2, now: #1192 Merge the seal

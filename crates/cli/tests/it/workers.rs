@@ -1,7 +1,6 @@
 //! The fleet, and a worker's own side of its mail.
 
 use flagpost_testkit::patience::patience;
-use insta::assert_snapshot;
 
 use crate::world;
 
@@ -9,25 +8,7 @@ use crate::world;
 fn the_fleet() {
     let world = world();
     world.ok(["init"]);
-    assert_snapshot!(world.transcript(
-        "worker list
-        worker list --json
-        worker add W2 --agent codex --can rust --can sql --tmux fleet:1.0
-        worker add W10 --json
-        worker add W2
-        worker add ../W
-        worker list
-        worker list --quiet
-        worker show W2
-        worker show W3
-        FLAGPOST_CLOCK=2026-05-13T14:30:00Z worker list
-        FLAGPOST_CLOCK=2026-05-13T14:30:00Z worker heartbeat --as W2 --agent claude
-        FLAGPOST_CLOCK=2026-05-13T14:30:00Z worker list
-        worker heartbeat
-        worker rm W2
-        worker rm W2
-        worker list
-        worker list --all"), @r#"
+    transcript!(world, @r#"
     $ worker list
     no workers yet; 'flagpost worker add W1' adds one
     $ worker list --json
@@ -98,7 +79,7 @@ fn an_open_mail_keeps_a_worker() {
     let world = world();
     world.ok(["worker", "add", "W1"]);
     world.ok(["relay", "redirect", "W1", "Stop"]);
-    assert_snapshot!(world.transcript("worker rm W1\nworker rm W1 --force\nworker add W1"), @"
+    transcript!(world, @"
     $ worker rm W1
     exit 4
     2> flagpost: nobody has decided on, or read, 1 of the messages of W1
@@ -116,12 +97,7 @@ fn an_agent_leaves_the_fleet_by_itself_and_takes_nobody_else_off() {
     for worker in ["W1", "W2"] {
         world.ok(["worker", "add", worker]);
     }
-    assert_snapshot!(world.transcript(
-        "FLAGPOST_WORKER=W2 worker rm W1
-        FLAGPOST_WORKER=W2 worker rm W1 --force
-        FLAGPOST_WORKER=W2 worker rm W2
-        worker rm W1
-        worker list"), @r"
+    transcript!(world, @r"
     $ FLAGPOST_WORKER=W2 worker rm W1
     exit 4
     2> flagpost: W2 takes nobody else off the fleet: only the operator does
@@ -144,24 +120,7 @@ fn next_and_ack() {
     let world = world();
     world.ok(["worker", "add", "W1"]);
     world.ok(["assign", "7", "W1", "--inline", "Write the parser"]);
-    assert_snapshot!(world.transcript(
-        "worker next --as W1
-        worker next --as W1 --json
-        worker ack 1 --as W1
-        worker next --as W1 --wait --timeout 0s
-        worker wait --as W1 --timeout 0s
-        ratify all
-        worker wait --as W1
-        worker wait --as W1 --json
-        worker next --as W1 --quiet
-        worker next --as W1 --wait
-        worker next --as W9
-        worker next
-        worker ack 1 --as W1
-        worker ack 1 --as W1 --json
-        worker ack 2 --as W1
-        worker ack one --as W1
-        worker next --as W1 --timeout 1s"), @r#"
+    transcript!(world, @r#"
     $ worker next --as W1
     exit 3
     2> flagpost: no decided brief waits
@@ -250,17 +209,7 @@ fn report() {
     let world = world();
     world.ok(["worker", "add", "W1"]);
     world.ok(["assign", "7", "W1", "--inline", "Write the parser"]);
-    assert_snapshot!(world.transcript(
-        "worker report 'Tests are green' --re 1 --as W1
-        worker report 'Tests are green' --re 1 --as W1
-        worker report 'PR 12 is ready' --kind merge_go_request --pr 12 --next-action merge_go --as W1 --quiet
-        worker report 'PR' --kind merge_go_request --as W1
-        worker report --as W1
-        worker report '' --as W1
-        worker report x --kind done --as W1
-        worker report x --re 9 --as W1
-        worker report x --ticket nine --as W1
-        worker report x --as W9"), @r#"
+    transcript!(world, @r#"
     $ worker report 'Tests are green' --re 1 --as W1
     reported cycle_report (seq=0001, 15 bytes)
     $ worker report 'Tests are green' --re 1 --as W1
