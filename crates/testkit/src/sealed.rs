@@ -120,6 +120,20 @@ impl World {
         self.dir.path().join("web")
     }
 
+    /// Where the home keeps what it knows of the one repository that is registered.
+    pub fn kept(&self) -> PathBuf {
+        let all = fs::read_dir(self.home().join("repos")).expect("a repository is registered");
+        let mut all = all.map(|it| it.expect("it can be listed").path());
+        all.next().expect("a repository is registered")
+    }
+
+    /// The lines of that repository's history.
+    pub fn history(&self) -> Vec<serde_json::Value> {
+        let text = fs::read_to_string(self.kept().join("history.jsonl")).expect("there is one");
+        let line = |line| serde_json::from_str(line).unwrap_or_else(|it| panic!("{it}: {line}"));
+        text.lines().map(line).collect()
+    }
+
     /// The directory of a list.
     pub fn list(&self, name: &str) -> PathBuf {
         self.home().join("tasks").join(name)

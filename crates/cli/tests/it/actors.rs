@@ -1,8 +1,5 @@
 //! Who acts: `--as`, else the worker of the environment, else the login name.
 
-use flagpost_testkit::sealed::World;
-use serde_json::Value;
-
 use crate::{world, world_with};
 
 #[test]
@@ -34,7 +31,7 @@ fn an_agent_acts_for_itself_whatever_the_verb() {
     }
     world.ok(["claim", "1", "--as", "W1"]);
     world.ok(["coord", "leader", "init", "goal"]);
-    let before = history(&world);
+    let before = world.history();
     world.set("FLAGPOST_WORKER", "W2");
     for verb in [
         "add b",
@@ -70,7 +67,7 @@ fn an_agent_acts_for_itself_whatever_the_verb() {
     }
     let ran = world.flagpost(["worker", "heartbeat", "W1"]);
     assert_eq!(ran.code, 4, "{ran}");
-    assert_eq!(history(&world), before);
+    assert_eq!(world.history(), before);
 }
 
 #[test]
@@ -85,27 +82,19 @@ fn the_history_tells_who_acted_in_anothers_name() {
         ("assign #1 W1 --inline x --as hub", "hub"),
         ("ratify W1 1 --as bob", "bob"),
     ] {
-        let before = history(&world).len();
+        let before = world.history().len();
         world.ok(verb.split(' '));
-        let lines = history(&world);
+        let lines = world.history();
         assert!(lines.len() > before, "{verb}");
         for line in &lines[before..] {
             assert_eq!(line["actor"], actor, "{verb}: {line}");
             assert_eq!(line["detail"]["by"], "ann", "{verb}: {line}");
         }
     }
-    let before = history(&world).len();
+    let before = world.history().len();
     world.ok(["add", "b", "--as", "ann"]);
-    let line = &history(&world)[before];
+    let line = &world.history()[before];
     assert_eq!(line["detail"].get("by"), None, "her own name: {line}");
-}
-
-fn history(world: &World) -> Vec<Value> {
-    let mut repositories = std::fs::read_dir(world.home().join("repos")).unwrap();
-    let repository = repositories.next().unwrap().unwrap().path();
-    let text = std::fs::read_to_string(repository.join("history.jsonl")).unwrap();
-    let lines = text.lines();
-    lines.map(|it| serde_json::from_str(it).unwrap()).collect()
 }
 
 #[test]

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::{
     daemon::Daemon,
-    doctor_faults::{is_healthy, mode, repository},
+    doctor_faults::{is_healthy, mode},
     is_root, world,
 };
 
@@ -48,7 +48,7 @@ fn as_agent(world: &World, args: &[&str]) -> Ran {
 /// The script of an agent that goes as far as it can, and then does its work.
 fn script(world: &World) -> PathBuf {
     let home = world.home();
-    let inbox = repository(world).join("workers/W1/inbox");
+    let inbox = world.kept().join("workers/W1/inbox");
     let script = format!(
         r#"cat > prompt
 try() {{ what=$1; shift; if "$@" > /dev/null 2>&1; then echo "$what: yes"; else echo "$what: no"; fi >> {SAID}; }}
@@ -65,7 +65,7 @@ try "decides by a verb" {flagpost} ratify W1
 try "does its work" touch parser.c
 "#,
         home = home.display(),
-        history = repository(world).join("history.jsonl").display(),
+        history = world.kept().join("history.jsonl").display(),
         inbox = inbox.display(),
         flagpost = env!("CARGO_BIN_EXE_flagpost"),
     );
@@ -76,7 +76,7 @@ try "does its work" touch parser.c
 }
 
 fn history(world: &World) -> Vec<u8> {
-    fs::read(repository(world).join("history.jsonl")).unwrap()
+    fs::read(world.kept().join("history.jsonl")).unwrap()
 }
 
 #[test]

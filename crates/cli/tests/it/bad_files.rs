@@ -111,7 +111,7 @@ fn a_task_of_a_hundred_megabytes() {
 #[test]
 fn a_damaged_repository_record() {
     let world = world_with(&["a"]);
-    let record = record(&world);
+    let record = world.kept().join("repo.json");
     for text in ["", "{", "[]", r#"{"id":"../x"}"#] {
         fs::write(&record, text).unwrap();
         let ran = world.flagpost(["list"]);
@@ -133,7 +133,7 @@ fn a_damaged_repository_record() {
 #[test]
 fn a_damaged_record_of_another_repository_is_its_own_affair() {
     let world = world_with(&["a"]);
-    fs::write(record(&world), "{").unwrap();
+    fs::write(world.kept().join("repo.json"), "{").unwrap();
     let other = world.outside().join("other");
     fs::create_dir(&other).unwrap();
     let ran = world.run(world.command().args(["init"]).current_dir(&other));
@@ -203,7 +203,7 @@ fn a_damaged_counter() {
 fn a_history_with_a_torn_end() {
     use std::io::Write;
     let world = world_with(&["a"]);
-    let path = record(&world).with_file_name("history.jsonl");
+    let path = world.kept().join("history.jsonl");
     let mut file = fs::File::options().append(true).open(path).unwrap();
     file.write_all(b"{\"n\":99,\"at\":").unwrap();
     transcript!(world, @"
@@ -220,7 +220,7 @@ fn a_history_with_a_torn_end() {
 #[test]
 fn a_history_that_is_no_history() {
     let world = world_with(&["a"]);
-    let path = record(&world).with_file_name("history.jsonl");
+    let path = world.kept().join("history.jsonl");
     fs::write(&path, "garbage\n").unwrap();
     assert_eq!(world.ok(["list", "--quiet"]), "1\n");
     for args in [&["add", "b"][..], &["claim", "1"], &["done", "1"]] {
@@ -241,13 +241,4 @@ fn a_pipe_in_the_place_of_a_task() {
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "1\n"), "{ran}");
     assert_eq!(world.flagpost(["show", "2"]).code, 6);
     assert_eq!(world.ok(["add", "b", "--quiet"]), "3\n");
-}
-
-fn record(world: &flagpost_testkit::sealed::World) -> std::path::PathBuf {
-    let repository = fs::read_dir(world.home().join("repos"))
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap();
-    repository.path().join("repo.json")
 }

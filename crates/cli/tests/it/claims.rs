@@ -361,7 +361,7 @@ fn release_with_force_is_recorded_under_the_one_who_forced() {
     2> flagpost: task 1 is not claimed
     2>   hint: 'flagpost claim' takes it first
     "#);
-    let history = history(&world);
+    let history = world.history();
     let last = history.last().unwrap();
     assert_eq!(
         (last["kind"].as_str(), last["actor"].as_str()),
@@ -421,26 +421,12 @@ fn a_clock_that_jumps_back() {
     exit 6
     2> flagpost: FLAGPOST_CLOCK: "yesterday" is no time of the years 1970 to 9998, as in 2026-12-01T09:00:00Z, and no shift, as in -40s
     "#);
-    let numbers: Vec<u64> = history(&world)
+    let numbers: Vec<u64> = world
+        .history()
         .iter()
         .map(|line| line["n"].as_u64().unwrap())
         .collect();
     assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>());
-}
-
-/// The lines of the one repository's history.
-fn history(world: &flagpost_testkit::sealed::World) -> Vec<serde_json::Value> {
-    let mut repositories = std::fs::read_dir(world.home().join("repos")).unwrap();
-    let path = repositories
-        .next()
-        .unwrap()
-        .unwrap()
-        .path()
-        .join("history.jsonl");
-    let text = std::fs::read_to_string(path).unwrap();
-    text.lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
 }
 
 #[test]

@@ -5,7 +5,7 @@ use flagpost_testkit::sealed::World;
 use serde_json::{Value, json};
 
 use crate::{
-    doctor_faults::{finds, found, is_healthy, mode, put, repository},
+    doctor_faults::{finds, found, is_healthy, mode, put},
     world_with,
 };
 
@@ -22,13 +22,13 @@ fn share(world: World) -> World {
     std::fs::create_dir(&dir).unwrap();
     mode(&dir, 0o700);
     put(&dir.join("machine.json"), "{}");
-    put(&repository(&world).join(".shared"), "");
+    put(&world.kept().join(".shared"), "");
     world
 }
 
 /// What the daemon saw, where all is well and three servers keep the order.
 fn well(world: &World) -> Value {
-    let repo = repository(world);
+    let repo = world.kept();
     let repo = repo.file_name().unwrap().to_str().unwrap();
     json!({
         "at": NOW,
@@ -182,7 +182,7 @@ fn servers_and_clocks_that_are_not_as_they_should_be() {
 fn what_holds_up_the_reports_that_are_kept() {
     let world = shared();
     note(&world, &well(&world));
-    let dir = repository(&world).join("outgoing");
+    let dir = world.kept().join("outgoing");
     std::fs::create_dir(&dir).unwrap();
     mode(&dir, 0o700);
     let codes = ["reports-held", "reports-unheard"];
@@ -225,7 +225,7 @@ fn counters_of_a_shared_repository_may_lag_behind() {
     let mut standing = well(&world);
     standing["may_decide"] = json!(false);
     note(&world, &standing);
-    let mail = repository(&world).join("workers/W1/inbox/.seq");
+    let mail = world.kept().join("workers/W1/inbox/.seq");
     let counters = [world.list("web").join(".highwatermark"), mail];
     for counter in &counters {
         let content = std::fs::read(counter).unwrap();
@@ -235,7 +235,7 @@ fn counters_of_a_shared_repository_may_lag_behind() {
         finds(&world, 1, "counter-unreadable");
         put(counter, content);
     }
-    std::fs::remove_file(repository(&world).join(".shared")).unwrap();
+    std::fs::remove_file(world.kept().join(".shared")).unwrap();
     for counter in &counters {
         let content = std::fs::read(counter).unwrap();
         put(counter, "0\n");

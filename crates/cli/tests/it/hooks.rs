@@ -159,9 +159,7 @@ fn whatever_goes_wrong_a_hook_ends_with_0_and_says_nothing() {
     let elsewhere = world_without_repository().with("FLAGPOST_WORKER", "W1");
     assert_eq!(asked(&elsewhere, "stop", "claude", &json!({})), Value::Null);
     // A worker's file that is none is a fault of ours: it is in the log, and nowhere else.
-    let file = world.home().join("repos");
-    let file = fs::read_dir(file).unwrap().next().unwrap().unwrap().path();
-    fs::write(file.join("workers/W1/worker.json"), "{").unwrap();
+    fs::write(world.kept().join("workers/W1/worker.json"), "{").unwrap();
     assert_eq!(asked(&world, "stop", "claude", &json!({})), Value::Null);
     let log = fs::read_to_string(world.home().join("hooks/W1.jsonl")).unwrap();
     assert!(log.contains("\"answer\":\"failed\""), "{log}");

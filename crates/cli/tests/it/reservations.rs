@@ -203,9 +203,7 @@ fn a_file_that_is_none_is_told_of_once() {
     world.ok(["reserve", "add", "a", "--as", "W1"]);
     world.ok(["add", "one", "--meta", r#"files=["b"]"#]);
     world.ok(["add", "two", "--meta", r#"files=["b"]"#]);
-    let mut repositories = std::fs::read_dir(world.home().join("repos")).unwrap();
-    let repository = repositories.next().unwrap().unwrap().path();
-    std::fs::write(repository.join("reservations/99.json"), "{}").unwrap();
+    std::fs::write(world.kept().join("reservations/99.json"), "{}").unwrap();
     for verb in [
         "reserve list",
         "reserve add c d --as W1",
