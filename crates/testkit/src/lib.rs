@@ -26,3 +26,4 @@ pub mod race;
 pub mod repository;
 pub mod scratch;
 pub mod sealed;
+pub mod table;

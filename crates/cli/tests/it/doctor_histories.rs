@@ -1,57 +1,22 @@
 //! What `doctor` says of a history that lost lines, was altered or tells of what did not happen, and how
 //! it is mended.
 
-use std::{fs, os::unix::fs::symlink};
+use std::fs;
 
 use serde_json::{Value, json};
 
 use crate::{
-    doctor_faults::{chained, edit, finds, finds_and_mends, is_healthy, put, repository, task},
+    doctor_faults::{chained, edit, finds, finds_and_mends, is_healthy, put, task},
     fleet::Fleet,
     world_with,
 };
 
 #[test]
-fn history_damaged() {
-    for damage in [
-        "garbage\n",
-        "{\"n\":4,\"at\":\"2026-05-1",
-        "{\"n\":1,\"at\":\"2026-05-13T14:25:00Z\",\"repo\":\"x\",\"kind\":\"y\"}\n",
-    ] {
-        let world = world_with(&["a", "b"]);
-        let path = repository(&world).join("history.jsonl");
-        let text = fs::read_to_string(&path).unwrap();
-        let text = match serde_json::from_str(damage) {
-            Ok(line) => chained(&text, line),
-            Err(_) => text + damage,
-        };
-        put(&path, &text);
-        finds_and_mends(&world, 0, "history-damaged");
-        assert!(
-            fs::read_to_string(&path).unwrap().starts_with(&text),
-            "nothing is rewritten"
-        );
-        world.ok(["add", "c"]);
-        is_healthy(&world);
-    }
+fn a_history_without_a_line_that_can_be_read() {
     let world = world_with(&["a"]);
-    put(
-        &repository(&world).join("history.jsonl"),
-        "nothing\nof it\n",
-    );
+    put(&world.kept().join("history.jsonl"), "nothing\nof it\n");
     finds_and_mends(&world, 0, "history-damaged");
     world.ok(["add", "b"]);
-    is_healthy(&world);
-}
-
-#[test]
-fn history_behind() {
-    let world = world_with(&["a", "b"]);
-    let token = |told: (i32, Value)| told.1["claim"]["token"].as_u64().unwrap();
-    let last = token(world.json(["claim", "1", "--as", "W1"]));
-    fs::remove_file(repository(&world).join("history.jsonl")).unwrap();
-    finds_and_mends(&world, 1, "history-behind");
-    assert!(token(world.json(["claim", "2", "--as", "W2"])) > last);
     is_healthy(&world);
 }
 
@@ -61,7 +26,7 @@ fn a_decision_misses_the_end_of_its_history() {
     let world = &fleet.world;
     world.ok(["assign", "1", "W1", "--inline", "Do"]);
     world.ok(["ratify", "W1"]);
-    let path = repository(world).join("history.jsonl");
+    let path = world.kept().join("history.jsonl");
     let whole = fs::read_to_string(&path).unwrap();
     let cut: String = whole.lines().take(2).map(|it| format!("{it}\n")).collect();
     for left in [Some(cut), None] {
@@ -89,24 +54,9 @@ fn a_decision_misses_the_end_of_its_history() {
 }
 
 #[test]
-fn history_altered() {
-    let world = world_with(&["a", "b"]);
-    let path = repository(&world).join("history.jsonl");
-    let text = fs::read_to_string(&path).unwrap();
-    let altered = text.replacen("task.created", "task.noted", 1);
-    put(&path, &altered);
-    let told = world.ok(["doctor"]);
-    assert!(told.contains("line 3 without the hash"), "{told}");
-    finds_and_mends(&world, 0, "history-altered");
-    assert!(fs::read_to_string(&path).unwrap().starts_with(&altered));
-    let line = world.ok(["history", "--kind", "history", "--json"]);
-    assert!(line.contains("\"unchained\":1"), "{line}");
-}
-
-#[test]
 fn history_jumped() {
     let world = world_with(&["a"]);
-    let path = repository(&world).join("history.jsonl");
+    let path = world.kept().join("history.jsonl");
     let text = fs::read_to_string(&path).unwrap();
     let mut line: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
     line["n"] = json!(9_007_199_254_740_991_u64);
@@ -178,26 +128,4 @@ fn a_token_that_a_caller_typed_moves_no_number() {
     world.ok(["add", "D"]);
     let token = world.json(["claim", "2", "--as", "W2"]).1["claim"]["token"].as_u64();
     assert!(token.unwrap() < 100, "{token:?}");
-}
-
-#[test]
-fn history_unsettled() {
-    let world = world_with(&["a"]);
-    let path = repository(&world).join("history.jsonl");
-    let text = fs::read_to_string(&path).unwrap();
-    let mut untrue: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
-    untrue["n"] = json!(3);
-    untrue["detail"]["rev"] = json!(2);
-    put(&path, chained(&text, untrue));
-    finds_and_mends(&world, 0, "history-unsettled");
-    assert!(fs::read_to_string(&path).unwrap().contains("history.void"));
-}
-
-#[test]
-fn history_unreadable() {
-    let world = world_with(&["a"]);
-    let path = repository(&world).join("history.jsonl");
-    fs::rename(&path, path.with_file_name("kept")).unwrap();
-    symlink("kept", &path).unwrap();
-    finds(&world, 1, "history-unreadable");
 }

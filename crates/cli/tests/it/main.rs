@@ -51,7 +51,6 @@ mod doctor_beside_others;
 mod doctor_faults;
 mod doctor_histories;
 mod doctor_leads_home;
-mod doctor_machine;
 mod doctor_machines;
 mod doctor_mail;
 mod documents;

@@ -2,6 +2,57 @@
 
 use super::*;
 
+pub(super) const FAULTS: &[Fault] = &[
+    ("an inbox's lock is a directory", 1, LockUnusable, |world| {
+        blocked(inbox(world).join(".lock"))
+    }),
+    ("an outbox's lock is a link", 1, LockUnusable, |world| {
+        let lock = inbox(world).with_file_name("outbox").join(".lock");
+        drop(fs::remove_file(&lock));
+        symlink("/nonexistent/x", &lock).unwrap();
+        by_hand(move |_| fs::remove_file(lock).unwrap())
+    }),
+    ("an inbox's flag is a directory", 1, MailBroken, |world| {
+        blocked(inbox(world).join(".0001.offered"))
+    }),
+    ("a counter is a directory", 1, CounterUnreadable, |world| {
+        let unblock = blocked(inbox(world).join(".seq"));
+        by_hand(move |world| {
+            unblock(world);
+            mends(world);
+        })
+    }),
+    ("a counter is a word", 1, CounterUnreadable, |world| {
+        counted(world, Some("garbage"))
+    }),
+    ("a counter is below nought", 1, CounterUnreadable, |world| {
+        counted(world, Some("-1"))
+    }),
+    ("a counter is empty", 1, CounterUnreadable, |world| {
+        counted(world, Some(""))
+    }),
+    ("a counter is at the end", 1, CounterExhausted, |world| {
+        counted(world, Some("18446744073709551615"))
+    }),
+    ("a counter is near the end", 1, CounterExhausted, |world| {
+        counted(world, Some("9007199254740992"))
+    }),
+    ("a counter is behind", 0, CounterBehind, |world| {
+        counted(world, Some("1"))
+    }),
+    ("a counter begins anew", 0, CounterBehind, |world| {
+        counted(world, Some("0"))
+    }),
+    ("an inbox has no counter", 0, CounterBehind, |world| {
+        counted(world, None)
+    }),
+    ("a policy has an unknown word", 1, PolicyBroken, |world| {
+        let policy = repository(world).join("policy.toml");
+        put(&policy, "foreign_flags = \"acept\"");
+        by_hand(move |_| put(&policy, ""))
+    }),
+];
+
 /// Two briefs of W2, the first of which was let through and offered; a third one waits.
 fn inbox(world: &World) -> PathBuf {
     for text in ["two", "three"] {
@@ -32,54 +83,7 @@ fn counted(world: &mut World, text: Option<&str>) -> ByHand {
     fixed()
 }
 
-const FAULTS: &[(Code, Make)] = &[
-    (Code::LockUnusable, |world| {
-        blocked(inbox(world).join(".lock"))
-    }),
-    (Code::LockUnusable, |world| {
-        let lock = inbox(world).with_file_name("outbox").join(".lock");
-        drop(fs::remove_file(&lock));
-        symlink("/nonexistent/x", &lock).unwrap();
-        by_hand(move |_| fs::remove_file(lock).unwrap())
-    }),
-    (Code::MailBroken, |world| {
-        blocked(inbox(world).join(".0001.offered"))
-    }),
-    (Code::CounterUnreadable, |world| {
-        blocked(inbox(world).join(".seq"))
-    }),
-    (Code::CounterUnreadable, |world| {
-        counted(world, Some("garbage"))
-    }),
-    (Code::CounterUnreadable, |world| counted(world, Some("-1"))),
-    (Code::CounterUnreadable, |world| counted(world, Some(""))),
-    (Code::CounterExhausted, |world| {
-        counted(world, Some("18446744073709551615"))
-    }),
-    (Code::CounterExhausted, |world| {
-        counted(world, Some("9007199254740992"))
-    }),
-    (Code::CounterBehind, |world| counted(world, Some("1"))),
-    (Code::CounterBehind, |world| counted(world, Some("0"))),
-    (Code::CounterBehind, |world| counted(world, None)),
-    (Code::PolicyBroken, |world| {
-        put(
-            &repository(world).join("policy.toml"),
-            "foreign_flags = \"acept\"",
-        );
-        by_hand(|world| put(&repository(world).join("policy.toml"), ""))
-    }),
-];
-
-/// How the fault is brought about, where it is one of these.
-pub(super) fn of_mail(code: Code) -> Option<Make> {
-    let fault = FAULTS.iter().find(|(of, _)| *of == code);
-    fault.map(|(_, make)| *make)
-}
-
 #[test]
 fn from_each_fault_of_mail_to_a_home_that_works() {
-    for (code, make) in FAULTS {
-        leads_home(*code, *make);
-    }
+    lead_home(FAULTS);
 }

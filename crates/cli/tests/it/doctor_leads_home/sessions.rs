@@ -1,96 +1,101 @@
 //! Faults of sessions, and of what they left.
 
-use std::fs;
-
 use super::*;
 
-/// A live session that this lock tells of.
-fn session(world: &World, lock: &str) {
-    let live = world.repository().join(".claude/sessions/__live_session__");
+pub(super) const FAULTS: &[Fault] = &[
+    ("a session whose process is dead", 0, SessionDead, |world| {
+        session(world, DEAD, "Executing");
+        recovered()
+    }),
+    ("a complete session is archived", 0, SessionDead, |world| {
+        let lock = "task_execution_id: x-1\nholder: flock\n";
+        session(world, lock, "Complete");
+        by_hand(|world| {
+            let archive = "session archive --list web";
+            let told = world.ok(["doctor"]);
+            assert!(told.contains(&format!("flagpost {archive}")), "{told}");
+            world.ok(archive.split(' '));
+        })
+    }),
+    ("a session has nobody to ask", 0, SessionUnasked, |world| {
+        let lock = DEAD
+            .replace("pid: 2147483647", "pid: me")
+            .replace("holder: flock\n", "");
+        session(world, &lock, "Executing");
+        by_hand(|world| {
+            world.set("FLAGPOST_CLOCK", "2026-05-13T18:26:00Z");
+            world.ok(["session", "recover"]);
+        })
+    }),
+    ("a session's lock is garbage", 0, SessionUnnamed, |world| {
+        let lock = session(world, "\0garbage\n", "Executing");
+        world.set("FLAGPOST_CLOCK", "");
+        by_hand(move |world| {
+            old(&lock);
+            old(&lock.with_file_name("progress.md"));
+            world.ok(["session", "recover"]);
+        })
+    }),
+    ("a session is a link", 0, SessionUnreadable, |world| {
+        let live = world.repository().join(LIVE);
+        fs::create_dir_all(live.parent().unwrap()).unwrap();
+        symlink("/", &live).unwrap();
+        by_hand(move |_| fs::remove_file(live).unwrap())
+    }),
+    ("a dead session's task", 0, TaskOfDeadSession, |world| {
+        session(world, DEAD, "Executing");
+        world.ok(["session", "recover"]);
+        is_healthy(world);
+        world.ok(["claim", "1", "--as", "W1"]);
+        edit(&task(world, "1"), |task| {
+            task["metadata"]["flagpost"]["claim"]["session"] = json!("x-20260513-142500");
+        });
+        recovered()
+    }),
+    ("a working tree has changes", 0, WorktreeLeft, |world| {
+        let git = |world: &World, args: &[&str]| {
+            let mut git = world.command_of("git");
+            let name = ["-c", "user.name=ann", "-c", "user.email=ann@example.org"];
+            world.run(git.args(name).args(args)).stdout
+        };
+        git(
+            world,
+            &["commit", "--allow-empty", "--quiet", "-m", "first"],
+        );
+        world.ok(["run", "--worktrees", "--agent", "sh -c 'echo x > draft'"]);
+        by_hand(move |world| {
+            let session = world
+                .home()
+                .join("worktrees/web/exec-session-20260513-142500");
+            for dir in fs::read_dir(session).unwrap() {
+                let dir = dir.unwrap().path();
+                git(
+                    world,
+                    &["worktree", "remove", "--force", dir.to_str().unwrap()],
+                );
+            }
+        })
+    }),
+];
+
+const LIVE: &str = ".claude/sessions/__live_session__";
+const DEAD: &str = "task_execution_id: x-20260513-142500\ntimestamp: 2026-05-13T14:25:00Z\npid: 2147483647\nlist: web\nholder: flock\n";
+
+/// A live session in this state that this lock tells of, which is where it answers.
+fn session(world: &World, lock: &str, state: &str) -> PathBuf {
+    let live = world.repository().join(LIVE);
     fs::create_dir_all(&live).unwrap();
     put(&live.join(".lock"), lock);
-    put(
-        &live.join("progress.md"),
-        "Status: Executing\nUpdated: 2026-05-13T14:25:00Z\n",
-    );
+    let progress = format!("Status: {state}\nUpdated: 2026-05-13T14:25:00Z\n");
+    put(&live.join("progress.md"), progress);
+    live.join(".lock")
 }
-
-const DEAD: &str = "task_execution_id: x-20260513-142500\ntimestamp: 2026-05-13T14:25:00Z\npid: 2147483647\nlist: web\nholder: flock\n";
 
 fn recovered() -> ByHand {
     by_hand(|world| drop(world.ok(["session", "recover"])))
 }
 
-/// How the fault is brought about, where it is one of these.
-pub(super) fn of_sessions(code: Code) -> Option<Make> {
-    Some(match code {
-        Code::SessionDead => |world| {
-            session(world, DEAD);
-            recovered()
-        },
-        Code::SessionUnasked => |world| {
-            session(
-                world,
-                &DEAD
-                    .replace("pid: 2147483647", "pid: me")
-                    .replace("holder: flock\n", ""),
-            );
-            by_hand(|world| {
-                world.set("FLAGPOST_CLOCK", "2026-05-13T18:26:00Z");
-                world.ok(["session", "recover"]);
-            })
-        },
-        Code::SessionUnnamed => |world| {
-            session(world, "\0garbage\n");
-            let lock = world
-                .repository()
-                .join(".claude/sessions/__live_session__/.lock");
-            world.set("FLAGPOST_CLOCK", "");
-            by_hand(move |world| {
-                old(&lock);
-                old(&lock.with_file_name("progress.md"));
-                world.ok(["session", "recover"]);
-            })
-        },
-        Code::SessionUnreadable => |world| {
-            let live = world.repository().join(".claude/sessions/__live_session__");
-            fs::create_dir_all(live.parent().unwrap()).unwrap();
-            symlink("/", &live).unwrap();
-            by_hand(move |_| fs::remove_file(live).unwrap())
-        },
-        Code::TaskOfDeadSession => |world| {
-            session(world, DEAD);
-            world.ok(["session", "recover"]);
-            world.ok(["claim", "1", "--as", "W1"]);
-            edit(&task(world, "1"), |task| {
-                task["metadata"]["flagpost"]["claim"]["session"] = json!("x-20260513-142500");
-            });
-            recovered()
-        },
-        Code::WorktreeLeft => |world| {
-            let git = |world: &World, args: &[&str]| {
-                let mut git = world.command_of("git");
-                let name = ["-c", "user.name=ann", "-c", "user.email=ann@example.org"];
-                world.run(git.args(name).args(args)).stdout
-            };
-            git(
-                world,
-                &["commit", "--allow-empty", "--quiet", "-m", "first"],
-            );
-            world.ok(["run", "--worktrees", "--agent", "sh -c 'echo x > draft'"]);
-            by_hand(move |world| {
-                let session = world
-                    .home()
-                    .join("worktrees/web/exec-session-20260513-142500");
-                for dir in fs::read_dir(session).unwrap() {
-                    let dir = dir.unwrap().path();
-                    git(
-                        world,
-                        &["worktree", "remove", "--force", dir.to_str().unwrap()],
-                    );
-                }
-            })
-        },
-        _ => return None,
-    })
+#[test]
+fn from_each_fault_of_sessions_to_a_home_that_works() {
+    lead_home(FAULTS);
 }
