@@ -124,10 +124,6 @@ fn what_asks_nothing_and_who_says_nothing_is_refused() {
     exit 4
     2> flagpost: task 2 asks nothing: it is pending
     2>   hint: 'flagpost status' shows what is asked; 'flagpost note' leaves a remark
-    $ answer 9 so
-    exit 3
-    2> flagpost: there is no task 9 in list web
-    2>   hint: 'flagpost list' shows what there is
     $ answer 2
     exit 2
     2> flagpost: say the answer, as in answer 2 'The first one'

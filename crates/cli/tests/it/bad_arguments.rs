@@ -2,80 +2,60 @@
 
 use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
 
+use flagpost_testkit::{sealed::World, table};
 use insta::assert_snapshot;
 
 use crate::{world, world_with};
 
+/// Each line is refused because this in it is no id of this kind.
+fn refuses(world: &World, kind: &str, rows: &[(&str, &str)]) {
+    table::each(rows.iter().map(|row| (row.0, row)), |(line, id)| {
+        let told = format!(
+            "$ {line}\nexit 6\n2> flagpost: \"{id}\" is not a {kind}: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit\n"
+        );
+        assert_eq!(world.transcript(line), told);
+    });
+}
+
 #[test]
 fn ids_that_are_none() {
     let world = world_with(&["a"]);
-    transcript!(world, @r#"
-    $ show ../web/1
-    exit 6
-    2> flagpost: "../web/1" is not a task id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
-    $ show ''
-    exit 6
-    2> flagpost: "" is not a task id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
-    $ show ..
-    exit 6
-    2> flagpost: ".." is not a task id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
-    $ show .lock
-    exit 6
-    2> flagpost: ".lock" is not a task id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
-    $ show 1/../1
-    exit 6
-    2> flagpost: "1/../1" is not a task id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
-    $ show xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
-    exit 6
-    2> flagpost: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx" is not a task id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
-    $ task start '1 2'
-    exit 6
-    2> flagpost: "1 2" is not a task id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
-    $ add b --after ../1
-    exit 6
-    2> flagpost: "../1" is not a task id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
-    $ task dep add 1 /etc/passwd
-    exit 6
-    2> flagpost: "/etc/passwd" is not a task id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
-    $ done '*'
-    exit 6
-    2> flagpost: "*" is not a task id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
-    $ claim 1.json
-    exit 3
-    2> flagpost: there is no task 1.json in list web
-    2>   hint: 'flagpost list' shows what there is
-    "#);
+    let long = "x".repeat(65);
+    let show = format!("show {long}");
+    let rows = [
+        ("show ../web/1", "../web/1"),
+        ("show ''", ""),
+        ("show ..", ".."),
+        ("show .lock", ".lock"),
+        ("show 1/../1", "1/../1"),
+        (&*show, &*long),
+        ("task start '1 2'", "1 2"),
+        ("add b --after ../1", "../1"),
+        ("task dep add 1 /etc/passwd", "/etc/passwd"),
+        ("done '*'", "*"),
+    ];
+    refuses(&world, "task id", &rows);
+    let taken = world.flagpost(["claim", "1.json"]);
+    assert_eq!(taken.code, 3, "it may be one: {taken}");
+    refuses(&world, "worker id", &[("list --as 'a b'", "a b")]);
 }
 
 #[test]
 fn lists_that_are_none() {
     let world = world();
-    transcript!(world, @r#"
-    $ --list ../../evil add x
-    exit 6
-    2> flagpost: "../../evil" is not a list id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
-    $ --list ../../evil list
-    exit 6
-    2> flagpost: "../../evil" is not a list id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
-    $ --list '' add x
-    exit 6
-    2> flagpost: "" is not a list id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
-    $ --list . add x
-    exit 6
-    2> flagpost: "." is not a list id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
-    $ --list a/b add x
-    exit 6
-    2> flagpost: "a/b" is not a list id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
-    $ --list xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx add x
-    exit 6
-    2> flagpost: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx" is not a list id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
-    $ FLAGPOST_LIST=../evil add x
-    exit 6
-    2> flagpost: "../evil" is not a list id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
-    $ FLAGPOST_LIST=../evil status
-    exit 6
-    2> flagpost: "../evil" is not a list id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
-    "#);
+    let long = "x".repeat(65);
+    let add = format!("--list {long} add x");
+    let rows = [
+        ("--list ../../evil add x", "../../evil"),
+        ("--list ../../evil list", "../../evil"),
+        ("--list '' add x", ""),
+        ("--list . add x", "."),
+        ("--list a/b add x", "a/b"),
+        (&*add, &*long),
+        ("FLAGPOST_LIST=../evil add x", "../evil"),
+        ("FLAGPOST_LIST=../evil status", "../evil"),
+    ];
+    refuses(&world, "list id", &rows);
     let around: Vec<_> = std::fs::read_dir(world.outside())
         .unwrap()
         .map(|entry| entry.unwrap().file_name())
@@ -298,9 +278,6 @@ fn variables_that_are_not_utf8_are_not_passed_over() {
 fn names_and_subjects_are_looked_at_by_every_verb() {
     let world = world_with(&["One"]);
     transcript!(world, @r#"
-    $ list --as 'a b'
-    exit 6
-    2> flagpost: "a b" is not a worker id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
     $ task edit 1 --estimate 1w
     edited 1 One
     $ task edit 1 --estimate 99999999999w

@@ -208,10 +208,6 @@ fn what_was_never_begun_has_no_output() {
     exit 3
     2> flagpost: there is no output of task 3: no run has begun it
     2>   hint: 'flagpost run' begins it; a worker that runs by itself keeps its own output
-    $ logs 9
-    exit 3
-    2> flagpost: there is no task 9 in list web
-    2>   hint: 'flagpost list' shows what there is
     $ logs 1 --list other
     exit 3
     2> flagpost: there is no output of task 1: no run has begun it

@@ -144,6 +144,7 @@ mod texts;
 mod times;
 mod tmux;
 mod truncated_lists;
+mod unknown_tasks;
 mod what_waits;
 mod words_at_the_gate;
 mod workers;
