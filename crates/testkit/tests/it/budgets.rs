@@ -107,9 +107,9 @@ const TOOLS: &[Budget] = &[
     },
     Budget {
         krate: "testkit",
-        lines: 2_940,
-        goal: 2_940,
-        why: "a disk that loses power, races, the one deadline of all waits, sealed worlds, a model server, the servers of a fleet's order and the ways between them, the judge of what its machines were told",
+        lines: 3_120,
+        goal: 3_120,
+        why: "a disk that loses power and searches that show that they can fail, tables, races, the one deadline of all waits, sealed worlds, a model server, the servers of a fleet's order and the ways between them, the judge of what its machines were told",
     },
 ];
 
