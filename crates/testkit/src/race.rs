@@ -33,6 +33,9 @@ use std::{
 
 use crate::patience::patience;
 
+/// How long it rests at most between two looks.
+const LONGEST_PAUSE: Duration = Duration::from_millis(32);
+
 const ROLE: &str = "FLAGPOST_TEST_ROLE";
 const PLACE: &str = "FLAGPOST_TEST_PLACE";
 const NUMBER: &str = "FLAGPOST_TEST_NUMBER";
@@ -246,12 +249,15 @@ pub fn until(what: &str, mut condition: impl FnMut() -> bool) {
 /// Where it finds nothing before [`patience`] ends.
 pub fn found<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + patience();
+    let mut pause = Duration::from_millis(1);
     loop {
         if let Some(found) = look() {
             return found;
         }
         assert!(Instant::now() < deadline, "waited in vain until {what}");
-        thread::sleep(Duration::from_millis(1));
+        thread::sleep(pause);
+        // Many looks start a process: who waits for long leaves the processor to what is waited for.
+        pause = LONGEST_PAUSE.min(pause * 2);
     }
 }
 
