@@ -129,16 +129,8 @@ impl Background {
     ///
     /// # Panics
     /// Where it does not come before [`patience`] ends; what it said is shown.
-    pub fn end(self) -> Ended {
-        self.end_within(patience())
-    }
-
-    /// Waits for its end so long.
-    ///
-    /// # Panics
-    /// Where it does not come by then; what it said is shown.
-    pub fn end_within(mut self, patience: Duration) -> Ended {
-        let deadline = Instant::now() + patience;
+    pub fn end(mut self) -> Ended {
+        let deadline = Instant::now() + patience();
         while self.is_running() {
             assert!(
                 Instant::now() < deadline,
