@@ -330,7 +330,7 @@ pub fn program() -> Option<PathBuf> {
     None
 }
 
-/// A port of loopback that nobody has, and nobody has the one [`BEHIND`] it: no test takes it while this
+/// A port of loopback that nobody has, and nobody has the one `BEHIND` it: no test takes it while this
 /// process lives, and the system gives it to no connection.
 ///
 /// # Panics
