@@ -15,21 +15,12 @@ impl Chance {
     /// # Panics
     /// Where `bound` is 0.
     pub fn below(&mut self, bound: usize) -> usize {
-        // The remainder is less than `bound`, which fits.
-        (self.next() % bound as u64) as usize
-    }
-
-    /// The next byte.
-    pub fn byte(&mut self) -> u8 {
-        let [byte, ..] = self.next().to_le_bytes();
-        byte
-    }
-
-    fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        z ^= z >> 31;
+        // The remainder is less than `bound`, which fits.
+        (z % bound as u64) as usize
     }
 }

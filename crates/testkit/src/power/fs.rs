@@ -80,19 +80,7 @@ impl PowerFs {
             tree.create(slot, true);
         }
         tree.settle();
-        Self::of(Machine {
-            tree,
-            steps: Vec::new(),
-            asked: 0,
-            plan: Plan::Free,
-            is_on: true,
-            failed: None,
-            omitted: BTreeSet::new(),
-            rival: None,
-            locked: BTreeSet::new(),
-            elsewhere: Vec::new(),
-            ids: 0,
-        })
+        Self::of(Machine::begun(tree))
     }
 
     fn of(machine: Machine) -> Self {
@@ -106,17 +94,10 @@ impl PowerFs {
     fn with(&self, tree: impl FnOnce(&Tree) -> Tree) -> Self {
         let machine = self.machine();
         Self::of(Machine {
-            tree: tree(&machine.tree),
-            steps: Vec::new(),
-            asked: 0,
-            plan: Plan::Free,
-            is_on: true,
-            failed: None,
-            omitted: BTreeSet::new(),
             rival: machine.rival.clone(),
-            locked: BTreeSet::new(),
             elsewhere: machine.elsewhere.clone(),
             ids: machine.ids,
+            ..Machine::begun(tree(&machine.tree))
         })
     }
 
@@ -248,6 +229,23 @@ impl PowerFs {
 }
 
 impl Machine {
+    /// One that has just been started.
+    fn begun(tree: Tree) -> Self {
+        Self {
+            tree,
+            steps: Vec::new(),
+            asked: 0,
+            plan: Plan::Free,
+            is_on: true,
+            failed: None,
+            omitted: BTreeSet::new(),
+            rival: None,
+            locked: BTreeSet::new(),
+            elsewhere: Vec::new(),
+            ids: 0,
+        }
+    }
+
     /// Lets the rival act, where this is what it waits for.
     pub(super) fn rival(&mut self, target: &Path) -> io::Result<()> {
         let Some((_, content)) = self.rival.take_if(|it| it.0 == target) else {
