@@ -176,6 +176,12 @@ impl PowerFs {
         machine.elsewhere.hash(state);
     }
 
+    /// Whether a power cut can leave the same of both.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        let (one, other) = (self.machine(), other.machine());
+        one.tree == other.tree && one.elsewhere == other.elsewhere
+    }
+
     /// Every file with its content, temporaries and lock files included.
     pub fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let machine = self.machine();

@@ -27,7 +27,7 @@ const ROOT: u64 = 1;
 const EPOCH_NANOS: i64 = 1_700_000_000_000_000_000;
 
 /// A file or a directory.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Node {
     pub(super) is_dir: bool,
     pub(super) content: Vec<u8>,
@@ -38,7 +38,7 @@ pub(super) struct Node {
 }
 
 /// A change of names: one of create (`to`), remove (`from`) and rename (both).
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct NameChange {
     pub(super) id: usize,
     from: Option<Slot>,
@@ -70,7 +70,7 @@ impl NameChange {
 }
 
 /// A whole file system.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Tree {
     pub(super) nodes: BTreeMap<u64, Node>,
     pub(super) names: Names,
