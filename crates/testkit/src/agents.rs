@@ -26,7 +26,7 @@ await() {
     until [ -e "$place/$1" ]; do
         looked=$((looked + 1))
         if [ "$looked" -gt @LOOKS@ ]; then echo "waited in vain for $1"; exit 99; fi
-        sleep 0.01
+        sleep 0.05
     done
 }
 # nth: sets n to how often an agent was started on this task, in all runs.
@@ -78,7 +78,7 @@ pub fn script(place: &Path, name: &str, body: &str) -> String {
     let path = place.join(name);
     let at = place.to_str().expect("the place of a test is UTF-8");
     assert!(!at.contains('\''), "{at:?} cannot be quoted");
-    let looks = patience().as_millis() / 10;
+    let looks = patience().as_millis() / 50;
     let words = WORDS.replace("@PLACE@", at);
     let text = format!("{}{body}\n", words.replace("@LOOKS@", &looks.to_string()));
     fs::write(&path, text).expect("a script can be written");

@@ -55,8 +55,8 @@ fn never_more_at_once_than_allowed_and_as_many() {
         let body = format!(
             r#"trace +; nth; mark "here-$task"
             looked=0
-            while [ "$(ls "$place" | grep -c '^here-')" -lt {limit} ] && [ $looked -lt 1000 ]; do
-                looked=$((looked + 1)); sleep 0.01
+            while [ "$(ls "$place" | grep -c '^here-')" -lt {limit} ] && [ $looked -lt 200 ]; do
+                looked=$((looked + 1)); sleep 0.05
             done
             trace -"#
         );
