@@ -158,6 +158,9 @@ pub struct Toast {
 /// So long a toast is shown.
 pub const TOAST: Duration = Duration::from_secs(4);
 
+/// In a pane of fewer columns nothing counts as read: it does not even say where the end of a body is.
+const READABLE: usize = 20;
+
 /// A brief and the envelope that it had.
 pub type BriefMark = (String, String);
 
@@ -352,6 +355,7 @@ impl App {
         }
         let rows = crate::view::body_rows(self);
         let is_seen = rows > 0
+            && crate::view::body_width(self) >= READABLE
             && self.pages.is_empty()
             && self.prompt.is_none()
             && self.scroll + rows >= self.body.len();

@@ -81,6 +81,19 @@ fn what_was_not_drawn_was_not_seen() {
 }
 
 #[test]
+fn in_a_pane_too_narrow_to_say_where_the_end_is_nothing_was_read() {
+    for (width, decided) in [(9, 0), (21, 0), (22, 1)] {
+        let mut app = cockpit(fleet(), (width, 40), Glyphs::Unicode);
+        draw(&mut app);
+        assert_eq!(
+            carried(&press(&mut app, "y", 1_000)).len(),
+            decided,
+            "{width}"
+        );
+    }
+}
+
+#[test]
 fn a_brief_that_slips_under_the_key_is_not_decided_on() {
     let mut app = at_80();
     give(&mut app, Input::Data(Arc::new(without_first())), 5_000);
