@@ -54,9 +54,6 @@ programs() {
     have python3 && python3 -c 'import ensurepip' 2>/dev/null || wanted="$wanted python3-venv"
     # Pull requests are opened by gh.
     have gh || wanted="$wanted gh"
-    # A command is carried out on another machine through sshd. Where systemd runs, installing it would let
-    # strangers in; as root it wants /run/sshd.
-    [ -x /usr/sbin/sshd ] || [ -d /run/systemd/system ] || wanted="$wanted openssh-server openssh-client"
     have npm || wanted="$wanted nodejs npm"
     # A page without a font shows no text.
     [ -n "${FLAGPOST_TEST_CHROMIUM:-}" ] || have chromium-headless-shell ||
@@ -64,12 +61,9 @@ programs() {
     # One by one where they cannot be had together.
     # shellcheck disable=SC2086 # One word is one package.
     [ -z "$wanted" ] || debian $wanted || for package in $wanted; do debian "$package"; done
-    [ "$(id -u)" != 0 ] || mkdir -p /run/sshd
     for program in python3 dash bash tmux curl; do
         have "$program" || { echo "$program is missing: install it (Debian: apt-get install $program)"; return 127; }
     done
-    [ -x /usr/sbin/sshd ] ||
-        skip sshd "it is not installed (Debian: apt-get install openssh-server), and no test that needs it is run"
     have gh || skip gh "it is not installed (Debian: apt-get install gh), and no test that needs it is run"
     agents && faces_modules && engine && fuzzer
 }

@@ -41,9 +41,6 @@ pub struct Globals {
     /// The list [default: $FLAGPOST_LIST, else the repository's]
     #[arg(long, value_name = "NAME", global = true)]
     pub list: Option<String>,
-    /// Run it on ssh://HOST/DIR [default: $FLAGPOST_HOST]
-    #[arg(long, value_name = "URL", global = true)]
-    pub host: Option<String>,
     /// Colour: auto, always or never; auto heeds NO_COLOR
     #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN", global = true, hide_possible_values = true, hide_default_value = true)]
     pub color: Color,

@@ -11,8 +11,6 @@ use flagpost_model::{
 };
 use flagpost_run as run;
 
-use crate::host::HostError;
-
 pub use flagpost_core::FailureKind;
 
 /// A failure of the command line itself.
@@ -148,10 +146,6 @@ pub fn judge(error: &anyhow::Error) -> (FailureKind, Option<String>) {
                 FailureKind::NotFound,
                 Some(hint).filter(|_| !unknown.known.is_empty()),
             );
-        }
-        if let Some(error) = cause.downcast_ref::<HostError>() {
-            let (kind, next) = error.judge();
-            return (kind, Some(next));
         }
         if let Some(Usage { hint: next, .. }) = cause.downcast_ref() {
             return (FailureKind::Usage, hint(next));

@@ -10,7 +10,6 @@ mod context;
 mod error;
 mod fit;
 mod groups;
-mod host;
 mod instructions;
 mod output;
 mod progress;
@@ -60,9 +59,6 @@ fn main() -> ExitCode {
 fn carry_out(args: Cli) -> anyhow::Result<u8> {
     let Cli { globals, command } = args;
     let context = context::Context::open(globals)?;
-    if let Some(host) = host::RemoteHost::named(&context.globals, &context.settings)? {
-        return Ok(host.carry_out(&context.settings)?);
-    }
     let answer = match (commands::run(&context, command), &context.settings.report) {
         // Who is told where to report may be in a sandbox.
         (Err(error), Some(_)) => return Err(error::in_sandbox(error)),

@@ -59,8 +59,6 @@ pub struct Settings {
     pub task: Option<String>,
     /// `FLAGPOST_TOKEN`: the token of its claim.
     pub token: Option<String>,
-    /// `FLAGPOST_HOST`: on which machine a command is carried out.
-    pub host: Option<String>,
     /// The login name, for a person who set none of these.
     pub user: Option<String>,
     /// `FLAGPOST_REPORT`: where the agent of a run reports.
@@ -189,7 +187,6 @@ impl Home {
             list: var("FLAGPOST_LIST"),
             task: var("FLAGPOST_TASK"),
             token: var("FLAGPOST_TOKEN"),
-            host: var("FLAGPOST_HOST"),
             user: var("USER").or_else(|| var("LOGNAME")),
             report: var_os("FLAGPOST_REPORT").map(PathBuf::from),
             codex_home: var_os("CODEX_HOME").map(PathBuf::from),

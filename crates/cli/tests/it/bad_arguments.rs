@@ -207,7 +207,6 @@ fn words_that_are_no_verbs() {
     2>   -q, --quiet         Print ids only
     2>       --as <ID>       Act as [default: $FLAGPOST_WORKER, else your login name]
     2>       --list <NAME>   The list [default: $FLAGPOST_LIST, else the repository's]
-    2>       --host <URL>    Run it on ssh://HOST/DIR [default: $FLAGPOST_HOST]
     2>       --color <WHEN>  Colour: auto, always or never; auto heeds NO_COLOR
     2>       --time <STYLE>  Times: relative, or iso for date and time
     2>   -v, --verbose       Show the chain of causes behind an error
@@ -232,7 +231,6 @@ fn words_that_are_no_verbs() {
     2>   -q, --quiet         Print ids only
     2>       --as <ID>       Act as [default: $FLAGPOST_WORKER, else your login name]
     2>       --list <NAME>   The list [default: $FLAGPOST_LIST, else the repository's]
-    2>       --host <URL>    Run it on ssh://HOST/DIR [default: $FLAGPOST_HOST]
     2>       --color <WHEN>  Colour: auto, always or never; auto heeds NO_COLOR
     2>       --time <STYLE>  Times: relative, or iso for date and time
     2>   -v, --verbose       Show the chain of causes behind an error

@@ -279,7 +279,6 @@ fn a_page_of_help() {
       -q, --quiet         Print ids only
           --as <ID>       Act as [default: $FLAGPOST_WORKER, else your login name]
           --list <NAME>   The list [default: $FLAGPOST_LIST, else the repository's]
-          --host <URL>    Run it on ssh://HOST/DIR [default: $FLAGPOST_HOST]
           --color <WHEN>  Colour: auto, always or never; auto heeds NO_COLOR
           --time <STYLE>  Times: relative, or iso for date and time
       -v, --verbose       Show the chain of causes behind an error
@@ -303,7 +302,6 @@ fn a_page_of_help() {
       -q, --quiet         Print ids only
           --as <ID>       Act as [default: $FLAGPOST_WORKER, else your login name]
           --list <NAME>   The list [default: $FLAGPOST_LIST, else the repository's]
-          --host <URL>    Run it on ssh://HOST/DIR [default: $FLAGPOST_HOST]
           --color <WHEN>  Colour: auto, always or never; auto heeds NO_COLOR
           --time <STYLE>  Times: relative, or iso for date and time
       -v, --verbose       Show the chain of causes behind an error

@@ -22,7 +22,6 @@ macro_rules! transcript {
 mod actors;
 mod agents;
 mod agents_under_their_own_uid;
-mod another_machine;
 mod answers;
 mod bad_arguments;
 mod bad_files;
