@@ -2,20 +2,20 @@
 //!
 //! Owns the server's life, from the first line to the end of stdin.
 
-use std::{
-    io,
-    pin::Pin,
-    sync::Arc,
-    task::{Context, Poll},
-    time::Duration,
-};
+use std::{collections::HashSet, io, sync::Arc, time::Duration};
 
-use rmcp::{ServiceExt, service::ServerInitializeError, transport::async_rw::AsyncRwTransport};
+use rmcp::{
+    RoleServer, ServiceExt,
+    model::{ClientNotification, JsonRpcMessage, RequestId},
+    service::{RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage},
+    transport::{Transport, async_rw::AsyncRwTransport},
+};
 use tokio::{
-    io::{AsyncRead, ReadBuf, Stdin},
+    io::{Stdin, Stdout},
     runtime::Builder,
     select,
     signal::unix::{SignalKind, signal},
+    sync::watch,
 };
 
 use crate::{seat::AgentSeat, server::ToolServer};
@@ -55,33 +55,77 @@ pub fn serve(seat: AgentSeat, version: &'static str) -> Result<(), ServeFault> {
     served
 }
 
-/// What the client says; where it ends, whoever waits is told.
-struct HeardInput {
-    stdin: Stdin,
+/// The client's lines. They end once all that was asked in them is answered, and whoever waits is told as soon
+/// as there are no more: the service drops what is under way where its lines end.
+struct AnsweredLines {
+    lines: AsyncRwTransport<RoleServer, Stdin, Stdout>,
     seat: Arc<AgentSeat>,
+    is_over: bool,
+    open: watch::Sender<HashSet<RequestId>>,
 }
 
-impl AsyncRead for HeardInput {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        let read = Pin::new(&mut self.stdin).poll_read(context, buffer);
-        if read.is_ready() && buffer.filled().len() == before {
+impl Transport<RoleServer> for AnsweredLines {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let answered = match &message {
+            JsonRpcMessage::Response(answer) => Some(answer.id.clone()),
+            JsonRpcMessage::Error(answer) => answer.id.clone(),
+            JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
+        };
+        let (sent, open) = (self.lines.send(message), self.open.clone());
+        async move {
+            let sent = sent.await;
+            if let Some(id) = answered {
+                open.send_if_modified(|open| open.remove(&id));
+            }
+            sent
+        }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        if !self.is_over {
+            let message = self.lines.receive().await;
+            self.open.send_if_modified(|open| match &message {
+                Some(JsonRpcMessage::Request(asked)) => open.insert(asked.id.clone()),
+                // What is cancelled need not be answered.
+                Some(JsonRpcMessage::Notification(told)) => match &told.notification {
+                    ClientNotification::CancelledNotification(told) => {
+                        let id = told.params.request_id.as_ref();
+                        id.is_some_and(|id| open.remove(id))
+                    }
+                    _ => false,
+                },
+                Some(JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_)) | None => false,
+            });
+            if message.is_some() {
+                return message;
+            }
+            self.is_over = true;
             self.seat.leave();
         }
-        read
+        let mut open = self.open.subscribe();
+        // The sender lives as long as this does.
+        let _ = open.wait_for(HashSet::is_empty).await;
+        None
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.lines.close().await
     }
 }
 
 async fn until_closed(server: ToolServer, seat: &Arc<AgentSeat>) -> Result<(), ServeFault> {
-    let stdin = HeardInput {
-        stdin: tokio::io::stdin(),
+    let lines = AsyncRwTransport::new(tokio::io::stdin(), tokio::io::stdout());
+    let lines = AnsweredLines {
+        lines: lines.with_max_line_length(LONGEST),
         seat: Arc::clone(seat),
+        is_over: false,
+        open: watch::Sender::default(),
     };
-    let lines = AsyncRwTransport::new(stdin, tokio::io::stdout()).with_max_line_length(LONGEST);
     match server.serve(lines).await {
         // However it ends, nobody listens any more.
         Ok(running) => drop(running.waiting().await),

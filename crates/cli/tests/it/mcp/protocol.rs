@@ -205,6 +205,31 @@ fn it_ends_with_its_client_and_when_it_is_told_to_whoever_waits() {
 }
 
 #[test]
+fn all_that_was_asked_is_answered_before_it_ends() {
+    let world = fleet(&["Write the parser"]);
+    let mut client = McpClient::of(&world, "W1");
+    let calls = 1000..1300;
+    for id in calls.clone() {
+        let note = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call",
+            "params": {"name": "note", "arguments": {"task": 1, "text": format!("note {id}")}}});
+        client.say(&note.to_string());
+    }
+    drop(client.stdin.take());
+    assert!(client.ended().success());
+    let answers: Vec<Value> = client.lines.iter().map(|it| it.parse().unwrap()).collect();
+    let mut answered: Vec<u64> = answers.iter().filter_map(|it| it["id"].as_u64()).collect();
+    answered.sort_unstable();
+    assert_eq!(answered, Vec::from_iter(calls));
+    // So many at once may wait for the list in vain; whoever does not is told and heard.
+    let written = answers
+        .iter()
+        .filter(|it| it["result"]["isError"] != true)
+        .count();
+    let task = world.json(["show", "1"]).1;
+    assert_eq!(task["notes"].as_array().unwrap().len(), written, "{task}");
+}
+
+#[test]
 fn a_home_that_is_not_there_is_no_fault_of_the_server() {
     let world = world();
     let mut client = McpClient::of(&world, "W1");
