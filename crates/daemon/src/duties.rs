@@ -22,10 +22,12 @@ use tokio::{
 };
 use tracing::{info, warn};
 
-use crate::events::Hub;
+use crate::{events::Hub, instance::HomeClaim};
 
 /// How often to ask whether a quarter has ended.
 const HOUR: Duration = Duration::from_secs(3600);
+/// How often to ask whether the home is still the daemon's.
+const CLAIM_RECHECK: Duration = Duration::from_secs(1);
 
 /// Sweeps now and then, and archives at each quarter's boundary.
 pub(crate) async fn upkeep(home: Home, actor: WorkerId) {
@@ -48,13 +50,27 @@ pub(crate) async fn upkeep(home: Home, actor: WorkerId) {
     }
 }
 
+/// Is over when the home is not the daemon's any more.
+pub(crate) async fn home_lost(claim: HomeClaim) {
+    while claim.holds() {
+        sleep(CLAIM_RECHECK).await;
+    }
+}
+
 /// Puts on record what others do by hand, whenever something may have changed.
-pub(crate) async fn observe<W: WatchDuty>(home: Home, hub: Arc<Hub>, mut watches: Watches<W>) {
+pub(crate) async fn observe<W: WatchDuty>(
+    claim: HomeClaim,
+    hub: Arc<Hub>,
+    mut watches: Watches<W>,
+) {
     let mut looks = hub.looks();
     loop {
-        let at = home.clone();
+        let at = claim.clone();
         let looked = spawn_blocking(move || {
-            watches.look(&at);
+            // What a new daemon records is not recorded twice.
+            if at.holds() {
+                watches.look(at.home());
+            }
             watches
         });
         let Ok(back) = looked.await else {

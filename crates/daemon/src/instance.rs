@@ -169,7 +169,32 @@ fn note(home: &Home, paths: &Paths) -> Result<InstanceNote> {
 #[derive(Debug)]
 pub(crate) struct InstanceLock {
     pub(crate) paths: Paths,
+    pub(crate) claim: HomeClaim,
     _lock: Box<dyn Flock>,
+}
+
+/// By what a daemon knows that a home is still the one that it holds: the lock file under that name is the
+/// one that it locked. A home may be removed and made anew under a daemon, which then has another one.
+#[derive(Debug, Clone)]
+pub(crate) struct HomeClaim {
+    home: Home,
+    lock: PathBuf,
+    inode: Option<u64>,
+}
+
+impl HomeClaim {
+    /// The home.
+    pub(crate) fn home(&self) -> &Home {
+        &self.home
+    }
+
+    /// Whether it is. Where nobody can look, it is taken to be.
+    pub(crate) fn holds(&self) -> bool {
+        match fsx::stat(self.home.fs(), &self.lock) {
+            Ok(stat) => stat.map(|it| it.inode) == self.inode,
+            Err(_) => true,
+        }
+    }
 }
 
 impl InstanceLock {
@@ -181,7 +206,16 @@ impl InstanceLock {
         let begun = Instant::now();
         loop {
             if let Some(lock) = fsx::hold(fs, &paths.lock, home.now())? {
-                return Ok(Self { paths, _lock: lock });
+                let claim = HomeClaim {
+                    home: home.clone(),
+                    lock: paths.lock.clone(),
+                    inode: fsx::stat(fs, &paths.lock)?.map(|it| it.inode),
+                };
+                return Ok(Self {
+                    paths,
+                    claim,
+                    _lock: lock,
+                });
             }
             let holder = fsx::holder(fs, &paths.lock)?;
             // One that was killed has it until the last of its threads is gone.

@@ -137,10 +137,18 @@ async fn serve(
     let sender = Sender::new(home, hub.lists.reader.clone(), base, &stop);
     let mut at_work = vec![
         tokio::spawn(Arc::clone(&hub).run(tails)),
-        tokio::spawn(duties::observe(home.clone(), Arc::clone(&hub), troubles)),
-        tokio::spawn(duties::observe(home.clone(), Arc::clone(&hub), mail)),
-        tokio::spawn(duties::observe(home.clone(), Arc::clone(&hub), liveness)),
-        tokio::spawn(duties::observe(home.clone(), Arc::clone(&hub), tasks)),
+        tokio::spawn(duties::observe(
+            held.claim.clone(),
+            Arc::clone(&hub),
+            troubles,
+        )),
+        tokio::spawn(duties::observe(held.claim.clone(), Arc::clone(&hub), mail)),
+        tokio::spawn(duties::observe(
+            held.claim.clone(),
+            Arc::clone(&hub),
+            liveness,
+        )),
+        tokio::spawn(duties::observe(held.claim.clone(), Arc::clone(&hub), tasks)),
         tokio::spawn(duties::upkeep(home.clone(), actor)),
         tokio::spawn(notify(sender, Arc::clone(&hub))),
         tokio::spawn(events::tell_lists(home.clone(), Arc::clone(&hub))),
@@ -167,13 +175,20 @@ async fn serve(
     shared.announce(instance.clone());
     info!(pid = instance.pid, http = instance.http, "ready");
 
-    shutdown.await;
-    info!("ending");
+    let is_ours = tokio::select! {
+        () = shutdown => true,
+        () = duties::home_lost(held.claim.clone()) => false,
+    };
+    match is_ours {
+        true => info!("ending"),
+        false => warn!("ending: the home was removed or replaced"),
+    }
     // Before the sockets close: whoever finds no socket finds no daemon. Whoever gave us one listens
     // on for the next daemon.
     match origin {
-        Origin::Ours => held.leave(home)?,
-        Origin::Given => {}
+        Origin::Ours if is_ours => held.leave(home)?,
+        // What lies there is another daemon's.
+        Origin::Ours | Origin::Given => {}
     }
     let _ = end.send(true);
     stop.store(true, Ordering::Relaxed);

@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use flagpost_core::Repository;
 use flagpost_daemon::{DaemonConfig, DaemonStatus, Error, Started, WatchMode, run, start, status};
 use flagpost_disk::fsx::{self, Flock, RealFs};
 use flagpost_testkit::race::{ended, until};
@@ -202,4 +203,26 @@ fn a_socket_that_somebody_left_is_no_obstacle() {
     let served = place.serve();
     assert_eq!(served.get("/v1/daemon").status, 200);
     assert_eq!(served.token.len(), 64);
+}
+
+/// As `rm -rf` and another `init` leave it.
+#[test]
+fn one_whose_home_was_made_anew_ends_and_leaves_the_next_one_alone() {
+    let place = Place::new();
+    let before = place.serve();
+    std::fs::remove_dir_all(place.home.root()).unwrap();
+    Repository::register(&place.home, &place.top(), &"ann".parse().unwrap()).unwrap();
+    let next = place.serve();
+    until("the one before ends", || before.has_ended());
+    assert_eq!(next.get("/v1/daemon").status, 200);
+    assert!(next.paths.socket.exists());
+}
+
+#[test]
+fn one_whose_home_was_removed_ends_and_makes_none() {
+    let place = Place::new();
+    let served = place.serve();
+    std::fs::remove_dir_all(place.home.root()).unwrap();
+    until("it ends", || served.has_ended());
+    assert!(!place.home.root().exists());
 }

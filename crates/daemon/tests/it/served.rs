@@ -152,6 +152,11 @@ impl Told {
 }
 
 impl Served {
+    /// Whether it has ended by itself.
+    pub fn has_ended(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
     pub fn port(&self) -> u16 {
         let (_, port) = self.instance.http.rsplit_once(':').unwrap();
         port.parse().unwrap()
