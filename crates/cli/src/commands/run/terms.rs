@@ -11,7 +11,7 @@ use flagpost_core::{
     },
 };
 use flagpost_run::Terms;
-use jiff::{SignedDuration, Timestamp, Zoned, civil};
+use jiff::{SignedDuration, Timestamp, Zoned, civil, tz::AmbiguousOffset};
 
 use super::usage;
 
@@ -86,26 +86,37 @@ fn moment(now: &Zoned, until: Until) -> anyhow::Result<Timestamp> {
     let moment = match until {
         Until::At(moment) => Some(moment),
         Until::In(time) => now.timestamp().checked_add(time).ok(),
-        Until::Clock(time) => clock(now, time),
+        Until::Clock(time) => clock(now, time)?,
     };
     moment.filter(|moment| *moment > now.timestamp()).ok_or_else(|| {
         usage("--park-until names a time to come, as in --park-until 2h, 14:30 or 2026-12-01T09:00:00Z")
     })
 }
 
-/// When the clocks here next show this time.
-fn clock(now: &Zoned, time: civil::Time) -> Option<Timestamp> {
+/// When the clocks here next show this time; on the day on which they jump over it, they never do.
+fn clock(now: &Zoned, time: civil::Time) -> anyhow::Result<Option<Timestamp>> {
     let today = now.date();
-    let at = |day: civil::Date| {
-        let moment = day
-            .to_datetime(time)
-            .to_zoned(now.time_zone().clone())
-            .ok()?;
-        Some(moment.timestamp())
-    };
-    at(today)
-        .filter(|moment| *moment > now.timestamp())
-        .or_else(|| at(today.tomorrow().ok()?))
+    for day in [Ok(today), today.tomorrow()] {
+        let shown = now.time_zone().to_ambiguous_zoned(day?.to_datetime(time));
+        let is_skipped = matches!(shown.offset(), AmbiguousOffset::Gap { .. });
+        let (earlier, later) = (shown.clone().earlier()?, shown.later()?);
+        // Of two in autumn the first that is to come.
+        let to_come = [earlier.timestamp(), later.timestamp()];
+        let Some(moment) = to_come.into_iter().find(|it| *it > now.timestamp()) else {
+            continue;
+        };
+        if is_skipped {
+            return Err(usage(format!(
+                "the clocks here jump over {} on {}: use {} or {}",
+                time.strftime("%H:%M"),
+                earlier.date(),
+                earlier.strftime("%H:%M"),
+                later.strftime("%H:%M"),
+            )));
+        }
+        return Ok(Some(moment));
+    }
+    Ok(None)
 }
 
 fn until(text: &str) -> Result<Until, String> {
@@ -176,6 +187,26 @@ mod tests {
             assert_eq!(shown, typed.parse().unwrap());
             let wait = moment.duration_since(now.timestamp());
             assert!(wait.is_positive() && wait <= SignedDuration::from_hours(24));
+        }
+    }
+
+    #[test]
+    fn a_time_that_the_clocks_jump_over_is_refused_with_the_two_that_they_show() {
+        let zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap();
+        let at = |now: &str| now.parse::<Timestamp>().unwrap().to_zoned(zone.clone());
+        // Of the night on which they jump from 02:00 to 03:00.
+        let asked = |now: &str| moment(&at(now), until("02:30").unwrap());
+        let refused = asked("2026-03-28T20:00:00Z").unwrap_err().to_string();
+        assert!(
+            refused.contains("jump over 02:30 on 2026-03-29: use 01:30 or 03:30"),
+            "{refused}"
+        );
+        for (now, shown) in [
+            ("2026-03-29T02:00:00Z", "2026-03-30T00:30:00Z"),
+            ("2026-10-24T20:00:00Z", "2026-10-25T00:30:00Z"),
+            ("2026-10-25T01:00:00Z", "2026-10-25T01:30:00Z"),
+        ] {
+            assert_eq!(asked(now).unwrap(), shown.parse().unwrap(), "{now}");
         }
     }
 }
