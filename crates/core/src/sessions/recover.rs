@@ -68,6 +68,10 @@ pub fn recover(
     }
     let recovered = give_back(sessions, list, actor)?;
     heal(sessions, list)?;
+    if recovered.is_some() {
+        // As after an archive: programs of the seed look for the directory, empty or not.
+        fsx::make_dirs(home.fs(), &sessions.live_dir())?;
+    }
     Ok(recovered)
 }
 

@@ -87,6 +87,8 @@ fn of_two_repositories_whose_sessions_began_in_one_second() {
     start(&list, mine.id(), 2);
     drop(mine);
     let recovered = recover(&world, &list).unwrap().unwrap();
+    let live = fs::read_dir(of(&world).live_dir()).unwrap();
+    assert_eq!(live.count(), 0, "it is there, and empty");
     assert_eq!(recovered.tasks, ids(&[2]));
     assert_eq!(state(&list, 1), InProgress);
 }
