@@ -250,12 +250,12 @@ impl Mail<'_> {
     fn lock(&self, direction: Direction) -> Result<Locked<'_>> {
         let dir = self.dir(direction);
         let path = dir.join(layout::LOCK);
-        let (fs, at) = (self.home.fs(), self.home.now());
-        let lock = match fsx::lock(fs, &path, Rank::Direction, fsx::DEFAULT_WAIT, at) {
+        let (fs, asked) = (self.home.fs(), self.home.now());
+        let lock = match fsx::lock(fs, &path, Rank::Direction, fsx::DEFAULT_WAIT, asked) {
             Err(error) if error.is_not_found() => {
                 // Somebody made the worker by hand.
                 self.home.make_dirs(&dir)?;
-                fsx::lock(fs, &path, Rank::Direction, fsx::DEFAULT_WAIT, at)?
+                fsx::lock(fs, &path, Rank::Direction, fsx::DEFAULT_WAIT, asked)?
             }
             locked => locked?,
         };
@@ -263,7 +263,8 @@ impl Mail<'_> {
             mail: self,
             dir,
             direction,
-            at,
+            // A lease begins when it is granted, however long others had the lock.
+            at: self.home.now(),
             _lock: lock,
         })
     }

@@ -207,7 +207,7 @@ impl<'h> Reservations<'h> {
     }
 
     fn change(&self) -> Result<ReservationChange<'_>> {
-        let (fs, at) = (self.home.fs(), self.home.now());
+        let (fs, asked) = (self.home.fs(), self.home.now());
         self.stay_inside()?;
         self.home.make_dirs(&self.dir)?;
         let lock = fsx::lock(
@@ -215,8 +215,10 @@ impl<'h> Reservations<'h> {
             &self.lock_path(),
             Rank::Reservations,
             fsx::DEFAULT_WAIT,
-            at,
+            asked,
         )?;
+        // A reservation begins when it is granted, however long others had the lock.
+        let at = self.home.now();
         let (files, _) = self.read()?;
         let (live, over) = files.into_iter().partition(|it| it.content.is_live(at));
         Ok(ReservationChange {

@@ -1,6 +1,8 @@
 //! To receive is not to acknowledge: what its receiver died over is given out again, and a task
 //! that was acknowledged by somebody who then fell silent is reported.
 
+use std::{thread, time::Duration};
+
 use flagpost_core::{
     Error,
     messages::{self, Ask, NewMessage},
@@ -10,9 +12,10 @@ use flagpost_core::{
         workers::{self, Traits},
     },
 };
+use flagpost_disk::fsx::{self, Rank, RealFs};
 use flagpost_model::{
     decision::DecisionRefusal,
-    envelope::Extras,
+    envelope::{Direction, Extras},
     message::{MessageStatus, Subject},
 };
 use jiff::SignedDuration;
@@ -20,7 +23,7 @@ use jiff::SignedDuration;
 use super::{Side, at, done, task, words};
 use crate::{
     relay::{mail, register},
-    world::{World, worker},
+    world::{World, start, worker},
 };
 
 fn minutes(count: i64) -> SignedDuration {
@@ -47,6 +50,25 @@ fn trap_28_a_message_is_given_out_again_once_its_lease_is_over() {
     w1.ack("W1/inbox/1").unwrap();
     world.pass(minutes(60));
     assert!(w1.receive().is_none(), "it has it");
+}
+
+#[test]
+fn a_lease_begins_when_it_is_granted_however_long_others_had_the_lock() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let (orchestrator, w1) = (Side::of(&world, "orchestrator"), Side::of(&world, "W1"));
+    orchestrator.give("W1", "b1");
+    let lock = mail(&world, "W1").dir(Direction::Inbox).join(".lock");
+    let held = fsx::lock(&RealFs, &lock, Rank::Direction, fsx::DEFAULT_WAIT, start()).unwrap();
+    let received = thread::scope(|scope| {
+        let receiving = scope.spawn(|| w1.receive().unwrap());
+        // Should it not wait yet, it proves nothing and fails nobody.
+        thread::sleep(Duration::from_millis(200));
+        world.pass(minutes(60));
+        drop(held);
+        receiving.join().unwrap()
+    });
+    assert!(received.lease.unwrap().is_live(world.home.now()));
 }
 
 #[test]
