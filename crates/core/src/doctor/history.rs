@@ -1,6 +1,6 @@
 //! Histories: their lines, their numbers, and the tokens that come from them.
 
-use flagpost_model::{RepoId, finding::Code, id::MAX_NUMBER, task::Task};
+use flagpost_model::{RepoId, WorkerId, finding::Code, id::MAX_NUMBER, task::Task};
 
 use super::{Finding, Fix, describe, word, world::World};
 use crate::{error::Result, history::History, home::Home, list::List, relay::Fleet};
@@ -31,6 +31,17 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
             let what = format!("the history was altered after it was written: {what}");
             let finding = Finding::new(Code::HistoryAltered, what).at(path);
             findings.push(finding.fix(Fix::Resume(id.clone())));
+        }
+        for seen in &survey.acknowledged {
+            // A repair makes the lines no truer.
+            if let Some(what) = line_numbers(&seen.lines, "without the hash of the line before") {
+                let by = seen.by.as_ref().map_or("somebody", WorkerId::as_str);
+                let what = format!(
+                    "the history was altered ({what}), which {by} acknowledged at {}",
+                    seen.at
+                );
+                findings.push(Finding::new(Code::HistoryAcknowledged, what).at(path));
+            }
         }
         if survey.is_damaged() {
             let said = [

@@ -35,8 +35,21 @@ pub(crate) struct HistoryScan {
     pub(crate) disordered: Vec<usize>,
     /// Which lines do not carry the hash of the line before, as above.
     pub(crate) unchained: Vec<usize>,
+    /// The resumptions after lines that did not carry the hash of the line before.
+    pub(crate) acknowledged: Vec<Acknowledgement>,
     /// Where its numbers first leap.
     pub(crate) leap: Option<Leap>,
+}
+
+/// Somebody went on in a history that had been altered.
+#[derive(Debug)]
+pub(crate) struct Acknowledgement {
+    /// Who did.
+    pub(crate) by: Option<WorkerId>,
+    /// When.
+    pub(crate) at: Timestamp,
+    /// Which lines do not carry the hash of the line before, counted from 1.
+    pub(crate) lines: Vec<usize>,
 }
 
 /// Where the numbers of a history leap further than it can ever have got by itself.
@@ -100,15 +113,24 @@ impl HistoryScan {
     /// Forgets what a resumption says was seen. Where there is more than it says, somebody changed
     /// the lines before it afterwards.
     fn resume(&mut self, line: &[u8]) {
-        let line = Line::parse(line);
-        let said = |key: &str| line.as_ref().and_then(|line| line.entry.number(key));
-        let seen = |(key, lines): &(&str, &mut Vec<usize>)| {
-            lines.len() as u64 <= said(key).unwrap_or_default()
+        let Some(line) = Line::parse(line) else {
+            return;
         };
-        if self.found().iter().all(seen) {
-            self.found()
-                .into_iter()
-                .for_each(|(_, lines)| lines.clear());
+        let seen = |(key, lines): &(&str, &mut Vec<usize>)| {
+            lines.len() as u64 <= line.entry.number(key).unwrap_or_default()
+        };
+        if !self.found().iter().all(seen) {
+            return;
+        }
+        let lines = self.unchained.clone();
+        let acknowledged = (!lines.is_empty()).then_some(Acknowledgement {
+            by: line.entry.actor,
+            at: line.at,
+            lines,
+        });
+        self.acknowledged.extend(acknowledged);
+        for (_, lines) in self.found() {
+            lines.clear();
         }
     }
 

@@ -72,7 +72,7 @@ operations! {
     /// Look whether everything holds.
     HomeExamine = "home.examine", Read;
     /// Mend what does not hold.
-    HomeMend = "home.mend", Agent;
+    HomeMend = "home.mend", Operator("mends nothing");
     /// What is going on.
     StatusShow = "status.show", Read;
     /// Register a repository and tell its agents.

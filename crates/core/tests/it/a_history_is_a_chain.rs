@@ -42,7 +42,14 @@ fn hash(line: &str) -> Option<String> {
 }
 
 /// What is found about the history, and each time the line from which on.
+/// What is to be done about it: what is acknowledged stays as a note.
 fn found(world: &World) -> Vec<(Code, String)> {
+    let mut found = told(world);
+    found.retain(|(code, _)| *code != Code::HistoryAcknowledged);
+    found
+}
+
+fn told(world: &World) -> Vec<(Code, String)> {
     let findings = doctor::examine(&world.home, world.place());
     let of_history = findings
         .into_iter()
@@ -140,6 +147,14 @@ fn a_repair_is_recorded_and_hides_nothing_that_is_done_later() {
     );
     add(&world.list(), "Four", &[]);
     assert_eq!(found(&world), []);
+    match &told(&world)[..] {
+        [(Code::HistoryAcknowledged, what)] => {
+            let said =
+                "line 3 without the hash of the line before), which ann acknowledged at 2026-";
+            assert!(what.contains(said), "{what}");
+        }
+        other => panic!("{other:?}"),
+    }
     // A hand before the repair, after it.
     let mut all = lines(&world);
     all[3] = all[3].replace("mind", "lose");

@@ -42,6 +42,16 @@ pub(super) const FAULTS: &[Fault] = &[
             assert!(line.contains("\"unchained\":1"), "{line}");
         })
     }),
+    (
+        "altered lines that a repair went on after",
+        0,
+        HistoryAcknowledged,
+        |world| {
+            put(&history(world), altered(world));
+            world.ok(["doctor", "--fix", "--yes"]);
+            fixed()
+        },
+    ),
     ("a history that lost its end", 1, HistoryBehind, |world| {
         world.ok(["claim", "1", "--as", "W1"]);
         let text = fs::read_to_string(history(world)).unwrap();

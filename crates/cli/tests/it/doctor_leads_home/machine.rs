@@ -3,6 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 
 use super::*;
+use crate::doctor_faults::is_healthy;
 
 pub(super) const FAULTS: &[Fault] = &[
     ("a lock that is held for minutes", 0, LockHeld, |world| {

@@ -1,6 +1,7 @@
 //! Faults of sessions, and of what they left.
 
 use super::*;
+use crate::doctor_faults::is_healthy;
 
 pub(super) const FAULTS: &[Fault] = &[
     ("a session whose process is dead", 0, SessionDead, |world| {
