@@ -27,7 +27,7 @@ use flagpost_model::{
 use jiff::Timestamp;
 use serde_json::Value;
 
-pub(crate) use applied::is_applied;
+pub(crate) use applied::{creates, is_applied};
 pub(crate) use table::refused;
 
 use crate::{
@@ -275,6 +275,19 @@ impl<'l> Change<'l> {
         Ok(first..first.saturating_add(count))
     }
 
+    /// What the history tells of is given out by nobody any more, though another program chose its id.
+    fn count_foreign_ids(&self) -> Result<()> {
+        let told = self.drafts.keys().filter_map(TaskId::counted).max();
+        match told.filter(|_| self.list.table().is_none()) {
+            Some(highest) if highest > self.last_id()? => {
+                let counter = self.list.path(COUNTER);
+                fsx::allocate(self.list.home.fs(), &counter, highest, 0)?;
+                Ok(())
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
     /// The highest id given out so far, as the counter says. A list whose counter is gone, with its
     /// directory perhaps, finds it in the history.
     pub(crate) fn last_id(&self) -> Result<u64> {
@@ -421,6 +434,7 @@ impl<'l> Change<'l> {
             (None, None) => 0,
         };
         let answer = rule(&mut self, Token(token))?;
+        self.count_foreign_ids()?;
 
         let mut outcome = self.outcome()?;
         if self.entries.is_empty() {

@@ -227,7 +227,7 @@ impl<'h> History<'h> {
 
     /// The entries that take back what the last change told of and did not bring about.
     fn unsettled(&self, last: Vec<Line>, appeared: Appeared<'_>, fate: Fate) -> Result<Vec<Entry>> {
-        if self.has_all_to(last.last().map_or(0, |line| line.n))? {
+        if self.has_settled(last.last().map_or(0, |line| line.n))? {
             return Ok(Vec::new());
         }
         let mut voids = Vec::new();
@@ -410,13 +410,19 @@ impl Writer<'_> {
         mut self,
         actor: &WorkerId,
         entries: Vec<Entry>,
-        mut change: StagedBatch<'_>,
+        mut staged: StagedBatch<'_>,
     ) -> Result<()> {
+        let creates = entries.iter().any(change::creates);
         let text = self.lines(actor, entries);
-        let shared = self.publish(&text, Some(&change), &[])?;
-        change.publish_first()?;
+        let shared = self.publish(&text, Some(&staged), &[])?;
+        staged.publish_first()?;
         self.append(&text)?;
-        match (change.publish(), shared) {
+        match (staged.publish(), shared) {
+            // A new file that is not there says nothing of whether it was.
+            (Ok(()), None) if creates => {
+                self.settle();
+                Ok(())
+            }
             (Ok(()), None) => Ok(()),
             (Ok(()), Some(_)) => {
                 self.settle();

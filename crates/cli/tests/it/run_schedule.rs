@@ -156,7 +156,7 @@ fn a_dry_run_says_what_the_run_would_skip_in_its_words() {
       skipped 3 Hen: waits in a circle: 3 → 4 → 3
       skipped 4 Egg: waits in a circle: 3 → 4 → 3
       skipped 8 Waits in vain: task 8 waits for 7, which does not exist
-      skipped 5 Held: task 5 is held by W9 until 2026-05-13T14:40:00Z (token 14)
+      skipped 5 Held: task 5 is held by W9 until 2026-05-13T14:40:00Z (token 13)
       skipped 6 Behind it: waits for task 5, which did not pass
       skipped 10 Foreign: task 10 is in_progress and cannot be claimed
     ");

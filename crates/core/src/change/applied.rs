@@ -6,6 +6,7 @@ use flagpost_disk::TaskFile;
 use flagpost_model::TaskId;
 use serde_json::Value;
 
+use super::FINGERPRINT;
 use crate::{
     coordination,
     error::{Error, Result},
@@ -42,12 +43,14 @@ pub(crate) fn is_applied(home: &Home, known: Option<&List<'_>>, entry: &Entry) -
         Kind::TaskLinked => is_linked(list, task, entry),
         Kind::TaskUnlinked => is_linked(list, task, entry).map(|linked| !linked),
         Kind::TaskRemoved => found(list, task).map(|file| file.is_none()),
-        _ => found(list, task).map(|file| {
-            file.is_some_and(|file| {
+        _ => found(list, task).map(|file| match file {
+            Some(file) => {
                 let (rev, told) = (file.task.rev, entry.rev().unwrap_or_default());
                 // A foreign writer may have dropped our part of the file.
                 rev >= told || rev == 0 && told > 1
-            })
+            }
+            // A file that was there before the change was taken away since: a change replaces it at once.
+            None => !creates(entry),
         }),
     };
     match seen {
@@ -55,6 +58,11 @@ pub(crate) fn is_applied(home: &Home, known: Option<&List<'_>>, entry: &Entry) -
         Err(Error::Disk(error)) if error.is_no_such_file() => Ok(true),
         seen => seen,
     }
+}
+
+/// Whether an entry tells of a file that was not there before.
+pub(crate) fn creates(entry: &Entry) -> bool {
+    entry.kind == Kind::TaskCreated || entry.detail.contains_key(FINGERPRINT)
 }
 
 /// Either file is enough, as it is for whoever reads the list.

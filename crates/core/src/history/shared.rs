@@ -116,8 +116,19 @@ impl History<'_> {
         Ok(self.settled().0 >= n && self.is_shared()?)
     }
 
+    /// The same of its last line `n`, in any repository.
+    pub(super) fn has_settled(&self, n: u64) -> Result<bool> {
+        let (settled, print) = self.settled();
+        if settled < n || self.is_shared()? {
+            return Ok(settled >= n);
+        }
+        // Another history may have this number too.
+        let end = self.end(TAIL, last_line)?;
+        Ok(end.number() == settled && end.prev == Some(print))
+    }
+
     /// Says that the change of line `n`, which has this hash, has appeared on this machine. Where that cannot
-    /// be written, the change is finished once more.
+    /// be written, whoever comes next looks, and a change of all machines is finished once more.
     pub(super) fn settle(&self, n: u64, print: &str) {
         let text = format!("{n} {print}\n");
         let _: std::io::Result<()> = self

@@ -34,6 +34,7 @@ mod relay;
 mod reservations;
 mod second_opinion;
 mod sessions;
+mod taken_away;
 mod tasks_changed_by_hand_are_told_once;
 mod tasks_move_between_lists;
 mod the_cache_is_never_seen;
