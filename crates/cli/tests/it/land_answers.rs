@@ -2,7 +2,7 @@
 
 use flagpost_testkit::{race::until, scratch::SmallDisk, sealed::Ran};
 
-use crate::land_yard::{Yard, branch};
+use crate::land_yard::{Yard, branch, executable};
 
 fn assert_says(ran: &Ran, code: i32, words: &[&str]) {
     assert_eq!(ran.code, code, "{ran}");
@@ -236,5 +236,50 @@ fn work_that_was_done_again_has_landed_once_more_and_no_oftener() {
         let ran = yard.lands(&[]);
         assert!(ran.stdout.contains("nothing landed"), "{ran}");
         assert_eq!(told(), (landing.clone(), 2));
+    }
+}
+
+/// As where `core.hooksPath` names a directory of the repository's own.
+#[test]
+fn the_hooks_of_the_operators_tree_run_and_those_that_a_branch_brings_do_not() {
+    for is_operators in [true, false] {
+        let yard = Yard::of(1);
+        let ran = yard.outside("ran");
+        let hooks = yard.world.repository().join(".githooks");
+        let write = || {
+            std::fs::create_dir_all(&hooks).unwrap();
+            for name in ["pre-merge-commit", "post-checkout", "commit-msg"] {
+                executable(&hooks.join(name), &format!("touch '{}'", ran.display()));
+            }
+        };
+        if is_operators {
+            write();
+            yard.commit("hooks");
+        }
+        yard.branch(1, "main", |yard| {
+            yard.write("file-1", "1\n");
+            write();
+        });
+        yard.git(&["config", "core.hooksPath", ".githooks"]);
+        let hook_ran = format!("test -e '{}'", ran.display());
+        let check = if is_operators {
+            hook_ran
+        } else {
+            format!("! {hook_ran}")
+        };
+        yard.lands(&["--check", &check]);
+        yard.assert_landed([1]);
+    }
+}
+
+/// As of git-lfs or a hooks manager that is not installed.
+#[test]
+fn a_hook_that_fails_once_all_is_checked_out_stops_no_landing() {
+    for how in ["merge", "rebase", "squash"] {
+        let yard = Yard::of(2);
+        let git_dir = yard.world.repository().join(".git");
+        yard.hook(&git_dir, "post-checkout", "echo not installed >&2; exit 1");
+        yard.lands(&["--how", how, "--check", "true", "--batch", "1"]);
+        yard.assert_landed([1, 2]);
     }
 }

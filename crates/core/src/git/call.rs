@@ -47,10 +47,32 @@ pub const PARENT_VARIABLES: &[&str] = &[
     "GIT_WORK_TREE",
 ];
 
+/// Variables that say who commits, and when. A parent git means its own commit by them; without one they are
+/// what a person, or a CI, wants.
+const IDENTITY: &[&str] = &[
+    "GIT_AUTHOR_DATE",
+    "GIT_AUTHOR_EMAIL",
+    "GIT_AUTHOR_NAME",
+    "GIT_COMMITTER_DATE",
+    "GIT_COMMITTER_EMAIL",
+    "GIT_COMMITTER_NAME",
+];
+
+/// What every git sets for the programs that it starts.
+const PARENT: &str = "GIT_EXEC_PATH";
+
+/// The variables that a parent git has set for itself, by those that are set. No agent inherits them.
+pub fn parent_variables(is_set: impl Fn(&str) -> bool) -> Vec<&'static str> {
+    let mut signs = PARENT_VARIABLES.iter().chain([&PARENT]);
+    let has_parent = signs.any(|it| is_set(it));
+    let identity = IDENTITY.iter().filter(|_| has_parent);
+    PARENT_VARIABLES.iter().chain(identity).copied().collect()
+}
+
 /// Largest answer that is taken. A status this long is refused, and what it is about is kept.
 const ANSWER_LIMIT: u64 = 16 << 20;
-/// How much of git's complaints is kept.
-const COMPLAINT_LIMIT: u64 = 16 << 10;
+/// How much of the end of git's complaints is kept. What went wrong comes last.
+const COMPLAINT_LIMIT: usize = 16 << 10;
 /// How long a lock that another git holds is waited for.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
 const LOCK_PAUSE: Duration = Duration::from_millis(50);
@@ -85,8 +107,11 @@ impl GitOutput {
         }
     }
 
-    fn met_a_lock(&self) -> bool {
-        !self.status.success() && self.err.contains(".lock': File exists")
+    /// Whether another git was in the middle of something: it held a lock, or was making or removing a
+    /// worktree.
+    fn met_another(&self) -> bool {
+        let signs = [".lock': File exists", "/commondir: "];
+        !self.status.success() && signs.iter().any(|sign| self.err.contains(sign))
     }
 }
 
@@ -196,7 +221,7 @@ impl Git {
             let answer = self.ask()?;
             let stop = self.stop.as_ref();
             let is_over = stop.is_some_and(|it| it.load(Ordering::Relaxed));
-            if is_over || !answer.met_a_lock() || Instant::now() >= deadline {
+            if is_over || !answer.met_another() || Instant::now() >= deadline {
                 return Ok(answer);
             }
             thread::sleep(LOCK_PAUSE);
@@ -338,8 +363,9 @@ fn collect_aside(pipe: impl Read + Send + 'static) -> impl FnOnce() -> String {
         let mut piece = [0; 4096];
         while let Ok(read @ 1..) = pipe.read(&mut piece) {
             let mut bytes = bytes.lock().unwrap_or_else(PoisonError::into_inner);
-            let room = (COMPLAINT_LIMIT as usize).saturating_sub(bytes.len());
-            bytes.extend_from_slice(&piece[..read.min(room)]);
+            bytes.extend_from_slice(&piece[..read]);
+            let over = bytes.len().saturating_sub(COMPLAINT_LIMIT);
+            bytes.drain(..over);
         }
     });
     move || {
@@ -364,6 +390,17 @@ mod tests {
         for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
             assert!(removed(name), "{name}");
         }
+    }
+
+    #[test]
+    fn who_commits_is_said_by_a_person_unless_a_git_is_the_parent() {
+        let removed = |set: &[&str]| {
+            parent_variables(|name| set.contains(&name)).contains(&"GIT_AUTHOR_NAME")
+        };
+        assert!(!removed(&[]));
+        assert!(!removed(&["GIT_AUTHOR_NAME", "GIT_COMMITTER_EMAIL"]));
+        assert!(removed(&["GIT_AUTHOR_NAME", "GIT_INDEX_FILE"]));
+        assert!(removed(&["GIT_EXEC_PATH"]));
     }
 
     #[test]

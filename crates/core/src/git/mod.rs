@@ -12,7 +12,7 @@ use std::{
 };
 
 pub use branch::Branch;
-pub use call::{Git, GitOutput, PARENT_VARIABLES};
+pub use call::{Git, GitOutput, PARENT_VARIABLES, parent_variables};
 
 /// A result of this subject.
 pub type GitResult<T, E = GitError> = std::result::Result<T, E>;
@@ -27,6 +27,30 @@ pub struct GitError {
     pub dir: PathBuf,
     /// What it said.
     pub message: String,
+}
+
+/// The setting by which git runs the hooks of the operator's tree in another one. A place that is named from the
+/// top of a tree leads in each to its own files, which a branch may have brought; none where there is no such
+/// name.
+pub fn own_hooks(top: &Path) -> GitResult<Option<String>> {
+    let mut git = Git::at(top).args(&["config", "--type=path", "--get", "core.hooksPath"]);
+    let answer = git.ask()?;
+    match answer.code() {
+        Some(0) => {
+            let hooks = top.join(text(&answer.out));
+            Ok(Some(format!("core.hooksPath={}", hooks.display())))
+        }
+        Some(1) => Ok(None),
+        _ => Err(git.refused(&answer)),
+    }
+}
+
+/// Git with these hooks ([`own_hooks`]).
+pub fn with_hooks(git: Git, hooks: Option<&str>) -> Git {
+    match hooks {
+        Some(hooks) => git.config(hooks),
+        None => git,
+    }
 }
 
 /// The commit that a name stands for in `dir`; none where there is no such name.

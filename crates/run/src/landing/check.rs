@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use flagpost_core::{Repository, git::PARENT_VARIABLES};
+use flagpost_core::{Repository, git::parent_variables};
 use flagpost_disk::fsx;
 use flagpost_model::{TaskId, plain::plain};
 use jiff::SignedDuration;
@@ -80,7 +80,9 @@ impl Check<'_> {
         let log = stage.home.repository_dir(&stage.repository.id).join(LOG);
         fsx::remove(stage.home.fs(), &log)?;
         let (send, ended) = mpsc::channel::<Exited>();
-        let unset = PARENT_VARIABLES.iter().chain(AGENTS);
+        let set = &stage.settings.variables;
+        let unset = parent_variables(|name| set.contains(name)).into_iter();
+        let unset = unset.chain(AGENTS.iter().copied());
         let launch = Launch {
             program: "sh".into(),
             args: vec!["-c".into(), self.command.into()],

@@ -2,7 +2,7 @@
 //!
 //! Owns the three ways of it, and which of git's answers is the branch's fault: files in conflict are, and
 //! whatever else git refuses (a hook, a missing name, a full disk) is not. Hooks and signatures are those
-//! of the repository; settings that would make git do more or less than asked do not count. A squash leaves no trace of what it brought, so a branch that builds on it is merged
+//! of the operator's tree; settings that would make git do more or less than asked do not count. A squash leaves no trace of what it brought, so a branch that builds on it is merged
 //! onto a commit that says so, which nothing names.
 
 use std::{
@@ -16,6 +16,7 @@ use flagpost_core::{
 };
 use flagpost_model::task::LandingMethod;
 
+use super::tree::LandingTree;
 use crate::worktree::{FileList, WorktreeResult, conflicts};
 
 /// What came of it.
@@ -31,22 +32,20 @@ pub(super) enum Merged {
 
 /// Brings a branch in. The tree stands on `before`, which holds the work of `brought`, other branches' tips.
 pub(super) fn take_in(
-    (tree, stop): (&Path, &Arc<AtomicBool>),
+    (tree, stop): (&LandingTree, &Arc<AtomicBool>),
     (before, brought): (&str, &[String]),
     branch: &QueuedBranch,
     method: LandingMethod,
 ) -> WorktreeResult<Merged> {
     let message = message(branch);
     // What git resolves by itself nobody has looked at.
-    let git = Git::at(tree).until(stop).config("rerere.autoUpdate=false");
+    let git = tree.git().until(stop).config("rerere.autoUpdate=false");
     let mut git = match method {
         LandingMethod::Merge => git
             .args(&["merge", "--quiet", "--no-ff", "--commit", "--no-squash"])
             .args(&["--no-autostash", "--no-edit", "-m", &message, &branch.tip]),
         LandingMethod::Rebase => {
-            Git::at(tree)
-                .args(&["checkout", "--quiet", "--detach", &branch.tip])
-                .run_patiently()?;
+            tree.stand(&branch.tip)?;
             // Else it would rewrite every branch on the way.
             git.config("rebase.updateRefs=false")
                 .config("rebase.autoSquash=false")
@@ -87,11 +86,12 @@ pub(super) fn brought(
 }
 
 /// Makes the tree stand on a commit of the same files that has `brought` as parents, too.
-fn stand_in(tree: &Path, before: &str, brought: &[String]) -> WorktreeResult<()> {
+fn stand_in(tree: &LandingTree, before: &str, brought: &[String]) -> WorktreeResult<()> {
     if brought.is_empty() {
         return Ok(());
     }
-    let mut made = Git::at(tree)
+    let mut made = tree
+        .git()
         .args(&["commit-tree", "-m", "before a squash"])
         .arg(format!("{before}^{{tree}}"))
         .args(&["-p", before]);
@@ -102,8 +102,8 @@ fn stand_in(tree: &Path, before: &str, brought: &[String]) -> WorktreeResult<()>
     Ok(reset_softly(tree, &commit)?)
 }
 
-fn reset_softly(tree: &Path, commit: &str) -> GitResult<()> {
-    Git::at(tree)
+fn reset_softly(tree: &LandingTree, commit: &str) -> GitResult<()> {
+    tree.git()
         .args(&["reset", "--quiet", "--soft", commit])
         .run_patiently()?;
     Ok(())
@@ -111,16 +111,17 @@ fn reset_softly(tree: &Path, commit: &str) -> GitResult<()> {
 
 /// The one commit of a squash. Nothing is to be committed where the target has all of it.
 fn commit(
-    (tree, stop): (&Path, &Arc<AtomicBool>),
+    (tree, stop): (&LandingTree, &Arc<AtomicBool>),
     before: &str,
     message: &str,
 ) -> WorktreeResult<Merged> {
     reset_softly(tree, before)?;
-    let mut look = Git::at(tree).args(&["diff", "--cached", "--quiet"]);
+    let mut look = tree.git().args(&["diff", "--cached", "--quiet"]);
     if look.ask()?.code() == Some(0) {
         return Ok(Merged::Commit(before.to_owned()));
     }
-    let mut git = Git::at(tree)
+    let mut git = tree
+        .git()
         .until(stop)
         .args(&["commit", "--quiet", "-m", message]);
     let answer = git.ask_patiently()?;
@@ -131,17 +132,20 @@ fn commit(
 }
 
 /// Why git did not do it; the tree stands where it stood.
-fn gave_up(tree: &Path, before: &str, git: &Git, answer: &GitOutput) -> WorktreeResult<Merged> {
-    let files = conflicts(tree)?;
+fn gave_up(
+    tree: &LandingTree,
+    before: &str,
+    git: &Git,
+    answer: &GitOutput,
+) -> WorktreeResult<Merged> {
+    let files = conflicts(tree.path())?;
     let reason = git.refused(answer).message;
-    let mut quit = Git::at(tree).args(&["rebase", "--quit"]);
+    let mut quit = tree.git().args(&["rebase", "--quit"]);
     quit.ask()?;
-    Git::at(tree)
+    tree.git()
         .args(&["reset", "--quiet", "--hard"])
         .run_patiently()?;
-    Git::at(tree)
-        .args(&["checkout", "--quiet", "--detach", before])
-        .run_patiently()?;
+    tree.stand(before)?;
     Ok(match files.is_empty() {
         false => Merged::Conflict(files),
         true => Merged::Not(reason),
@@ -161,9 +165,7 @@ fn message(branch: &QueuedBranch) -> String {
     format!("Land task {task}: {subject}\n\nBranch: {branch}\nOriginal-commit: {tip}\n")
 }
 
-fn head(tree: &Path) -> GitResult<String> {
-    let out = Git::at(tree)
-        .args(&["rev-parse", "--verify", "HEAD"])
-        .run()?;
+fn head(tree: &LandingTree) -> GitResult<String> {
+    let out = tree.git().args(&["rev-parse", "--verify", "HEAD"]).run()?;
     Ok(git::text(&out))
 }

@@ -151,7 +151,7 @@ impl<'a> Landing<'a> {
         check::end_leftover(stage.repository);
         Ok(Self {
             sessions: Sessions::of(stage.home, stage.repository),
-            tree: LandingTree::of(stage.home, stage.repository),
+            tree: LandingTree::of(stage.home, stage.repository)?,
             stage,
             actor,
             terms,
@@ -279,7 +279,7 @@ impl<'a> Landing<'a> {
             )?;
             self.tree.went_to(None);
             let onto = (before.as_str(), &brought[..]);
-            let place = (self.tree.path(), self.stop);
+            let place = (&self.tree, self.stop);
             match take_in(place, onto, branch, self.terms.method)? {
                 Merged::Commit(commit) => {
                     self.tree.went_to(Some(&commit));

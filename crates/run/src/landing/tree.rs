@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use flagpost_core::{
     Home, Repository,
-    git::{self, Git},
+    git::{self, Git, GitResult, with_hooks},
 };
 use flagpost_disk::fsx;
 
@@ -27,18 +27,26 @@ pub(crate) const NAME: &str = "landing";
 pub(super) struct LandingTree {
     top: PathBuf,
     path: PathBuf,
+    /// The setting for the operator's hooks ([`git::own_hooks`]): what is merged brings none of its own.
+    hooks: Option<String>,
     /// The commit that it stands on with nothing else in it, where that is known.
     stands: Option<String>,
 }
 
 impl LandingTree {
-    pub(super) fn of(home: &Home, repository: &Repository) -> Self {
+    pub(super) fn of(home: &Home, repository: &Repository) -> GitResult<Self> {
         let root = crate::worktree::root(home, repository);
-        Self {
+        Ok(Self {
             top: repository.top.clone(),
             path: root.join(NAME),
+            hooks: git::own_hooks(&repository.top)?,
             stands: None,
-        }
+        })
+    }
+
+    /// Git in it.
+    pub(super) fn git(&self) -> Git {
+        with_hooks(Git::at(&self.path), self.hooks.as_deref())
     }
 
     /// Where it lies.
@@ -64,24 +72,39 @@ impl LandingTree {
     fn make(&self, commit: &str) -> WorktreeResult<()> {
         if self.is_known()? && self.mend()? {
             if status::underway(&self.path)? == Some("rebase") {
-                self.git(&["rebase", "--quit"])?;
+                self.run(&["rebase", "--quit"])?;
             }
-            self.git(&["reset", "--quiet", "--hard"])?;
-            self.git(&["checkout", "--quiet", "--detach", commit])?;
+            self.run(&["reset", "--quiet", "--hard"])?;
+            self.stand(commit)?;
             // What cannot be cleaned away goes with the tree.
-            if self.git(&["clean", "--quiet", "-fd"]).is_ok() {
+            if self.run(&["clean", "--quiet", "-fd"]).is_ok() {
                 return Ok(());
             }
         }
         self.remove()?;
         let root = self.path.parent().unwrap_or(&self.path);
         fsx::make_dirs(&fsx::RealFs, root)?;
-        Git::at(&self.top)
+        let mut add = with_hooks(Git::at(&self.top), self.hooks.as_deref())
             .args(&["worktree", "add", "--quiet", "--detach"])
             .arg(&self.path)
-            .arg(commit)
-            .run_patiently()?;
-        Ok(())
+            .arg(commit);
+        let answer = add.ask_patiently()?;
+        match answer.code() == Some(0) || self.is_whole(commit)? {
+            true => Ok(()),
+            false => Err(add.refused(&answer).into()),
+        }
+    }
+
+    /// Checks a commit out.
+    pub(super) fn stand(&self, commit: &str) -> WorktreeResult<()> {
+        let mut git = self
+            .git()
+            .args(&["checkout", "--quiet", "--detach", commit]);
+        let answer = git.ask_patiently()?;
+        match answer.code() == Some(0) || self.is_whole(commit)? {
+            true => Ok(()),
+            false => Err(git.refused(&answer).into()),
+        }
     }
 
     /// The tracked files that differ from the commit that it stands on.
@@ -128,6 +151,15 @@ impl LandingTree {
         Ok(true)
     }
 
+    /// Whether it stands on a commit with nothing else in it: a hook that fails once git has checked all out
+    /// makes a failure of a whole tree.
+    fn is_whole(&self, commit: &str) -> WorktreeResult<bool> {
+        let known = self.entry()?.is_some_and(|it| !it.half_made());
+        Ok(known
+            && git::commit(&self.path, "HEAD")?.as_deref() == Some(commit)
+            && status::changed(&self.path)?.is_empty())
+    }
+
     fn is_known(&self) -> WorktreeResult<bool> {
         Ok(self.entry()?.is_some())
     }
@@ -140,8 +172,8 @@ impl LandingTree {
         Ok(entries.find(|it| it.path == real || it.path == self.path))
     }
 
-    fn git(&self, args: &[&str]) -> WorktreeResult<()> {
-        Git::at(&self.path).args(args).run_patiently()?;
+    fn run(&self, args: &[&str]) -> WorktreeResult<()> {
+        self.git().args(args).run_patiently()?;
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use flagpost_core::git::{Git, commit, is_ancestor, text};
+use flagpost_core::git::{Git, commit, is_ancestor, text, with_hooks};
 
 use super::{
     Branch, FileList, Worktree, WorktreeError, WorktreeResult, listing::WorktreeEntry, status,
@@ -90,7 +90,7 @@ impl fmt::Display for Missing {
 
 /// Merges a blocker's branch, unless it holds nothing new.
 pub(super) fn take_in(
-    worktree: &Worktree,
+    (worktree, hooks): (&Worktree, Option<&str>),
     branch: &Branch,
 ) -> WorktreeResult<Option<MissingReason>> {
     let path = &worktree.path;
@@ -107,7 +107,7 @@ pub(super) fn take_in(
     if let Some(reason) = unfit(worktree)? {
         return Ok(Some(MissingReason::NotMerged { reason }));
     }
-    merge(worktree, branch)
+    merge((worktree, hooks), branch)
 }
 
 /// Why nothing may be merged into the worktree as an earlier attempt left it.
@@ -128,12 +128,15 @@ fn unfit(worktree: &Worktree) -> WorktreeResult<Option<String>> {
         .then(|| format!("the worktree does not stand on {}", worktree.branch)))
 }
 
-fn merge(worktree: &Worktree, branch: &Branch) -> WorktreeResult<Option<MissingReason>> {
+fn merge(
+    (worktree, hooks): (&Worktree, Option<&str>),
+    branch: &Branch,
+) -> WorktreeResult<Option<MissingReason>> {
     let path = &worktree.path;
     // By its whole name, which no tag has; the message names it as people do.
     let message = format!("Merge branch '{branch}' into {}", worktree.branch);
     // The commit is made by this program: it is not signed in the user's name.
-    let mut git = Git::at(path)
+    let mut git = with_hooks(Git::at(path), hooks)
         .args(&["merge", "--no-gpg-sign", "--ff", "--commit", "--no-squash"])
         .args(&["--no-autostash", "--no-overwrite-ignore"])
         .arg("-m")
