@@ -241,6 +241,7 @@ pub fn run(
         holds: BTreeMap::new(),
         judged: BTreeMap::new(),
         open_worktrees: BTreeMap::new(),
+        hook_told: false,
         lander: options
             .land
             .as_ref()
@@ -299,6 +300,8 @@ struct Driver<'a> {
     /// How the last attempt of a task was judged.
     judged: BTreeMap<TaskId, Judged>,
     open_worktrees: BTreeMap<TaskId, crate::worktree::Worktree>,
+    /// Whether it was said that a hook fails on new worktrees.
+    hook_told: bool,
     /// What lands as it passes.
     lander: Option<LandingThread>,
     /// The looks for those who show no sign of work.

@@ -6,6 +6,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    ffi::OsStr,
     path::Path,
 };
 
@@ -18,8 +19,17 @@ use crate::error::Result;
 /// The variable by which a session's processes are known.
 pub(crate) const SESSION: &str = "FLAGPOST_SESSION";
 
+/// The variable that names the task of an agent.
+pub(crate) const TASK: &str = "FLAGPOST_TASK";
+
+/// The variable that numbers its attempt.
+pub(crate) const ATTEMPT: &str = "FLAGPOST_ATTEMPT";
+
 /// The variables by which an agent's processes are known: children have them too.
-const OF_AGENT: [&str; 3] = [SESSION, "FLAGPOST_TASK", "FLAGPOST_ATTEMPT"];
+const OF_AGENT: [&str; 3] = [SESSION, TASK, ATTEMPT];
+
+/// What the `PATH` of Codex' shared server has.
+const SHARED: &[u8] = b"app-server-daemon";
 
 /// Where its files are: the same for every session of a repository.
 pub(crate) const SESSION_DIR: &str = "FLAGPOST_SESSION_DIR";
@@ -49,6 +59,26 @@ pub fn end_agents(sessions: &Sessions<'_>) -> Result<Vec<u32>> {
         let of_these = |entry: &&[u8]| of.iter().any(|session| *entry == session.as_bytes());
         environment.contains(&place.as_slice()) && environment.iter().any(of_these)
     }))
+}
+
+/// Ends what an attempt left running, which may have gone out of its process group. Whether there was any.
+/// A server that a client starts for all of its sessions stays, though this attempt was the first to need it.
+pub(crate) fn end_attempt(attempt: &[(&str, &OsStr)]) -> bool {
+    let entries: Vec<Vec<u8>> = attempt
+        .iter()
+        .map(|(name, value)| [name.as_bytes(), b"=", value.as_encoded_bytes()].concat())
+        .collect();
+    let shared = |entry: &&[u8]| {
+        let path = entry.strip_prefix(b"PATH=");
+        path.is_some_and(|it| it.windows(SHARED.len()).any(|part| part == SHARED))
+    };
+    let ended = end_leftovers(|environment| {
+        !environment.iter().any(shared)
+            && entries
+                .iter()
+                .all(|entry| environment.contains(&entry.as_slice()))
+    });
+    !ended.is_empty()
 }
 
 /// Ends every process whose environment `is_leftover` takes, and says of which agents those were. This

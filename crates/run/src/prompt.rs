@@ -11,6 +11,7 @@ mod tests;
 
 use std::{collections::BTreeMap, path::Path};
 
+use flagpost_core::git::Branch;
 use flagpost_disk::dialects::session::{context, result};
 use flagpost_model::{
     TaskId, WorkerId,
@@ -45,6 +46,8 @@ pub struct Brief<'a> {
     pub context: &'a SharedContext,
     /// Why the attempt before failed.
     pub last_failure: Option<&'a str>,
+    /// The branch of the task's own worktree, where it has one.
+    pub branch: Option<&'a Branch>,
     /// What of the blockers' work is not in this worktree, a line each.
     pub unmerged: &'a [String],
     /// Where to report how it ended: `$FLAGPOST_REPORT`.
@@ -87,6 +90,7 @@ pub fn render(brief: &Brief<'_>) -> String {
     text += &quoted::questions(task, program);
     text += &quoted::notes(task, program);
     text += &before(brief.blockers, brief.refused);
+    text += &worktree(brief.branch);
     text += &elsewhere(brief.unmerged);
     text += &not_landed(task);
     text += &failure(brief.last_failure);
@@ -137,6 +141,16 @@ fn before(blockers: &[Task], refused: &BTreeMap<TaskId, String>) -> String {
         }
     }
     text
+}
+
+/// What counts in a worktree of the task's own.
+fn worktree(branch: Option<&Branch>) -> String {
+    branch.map_or(String::new(), |branch| {
+        format!(
+            "\n## Where you work\n\nThis is a git worktree of your own, on the branch {branch}. Only commits on it \
+             count: commit all of your work before you report.\n"
+        )
+    })
 }
 
 /// What of their work is on other branches.

@@ -321,3 +321,20 @@ fn what_was_reported_to_a_run_that_died_counts_and_is_kept() {
         assert!(kept.contains(said), "{kept}");
     }
 }
+
+#[test]
+fn what_an_agent_leaves_running_outside_its_group_is_ended_with_its_attempt() {
+    let stage = Stage::new("- [ ] A\n- [ ] B\n");
+    // It is out of the group before the agent ends.
+    let body = r#"setsid sh -c 'echo $$ > "$0.new"; mv "$0.new" "$0"; exec sleep 600' "$place/left-$task" \
+            > /dev/null 2>&1 &
+        await "left-$task"; report PASS"#;
+    let ran = stage.run(body, &[]);
+    assert_eq!(ran.code, 0, "{ran}");
+    for task in ["1", "2"] {
+        let told = format!("task {task}: what its agent left running was ended");
+        assert!(ran.stderr.contains(&told), "{ran}");
+        let left = stage.pid(&format!("left-{task}"));
+        until("it is gone", || !is_alive(left));
+    }
+}

@@ -24,10 +24,12 @@ use super::{
 use crate::{
     error::Result,
     events::{AttemptEnd, RunEvent},
+    leftovers::{ATTEMPT, SESSION, SESSION_DIR, TASK, end_attempt},
     outcome::{Assessment, ClientReport, Evidence, Exit, Judged, joined, judge, unreported},
     process::{Exited, exit_of},
     refusal::refusal,
     scheduler::Event,
+    worktree::{self, KeptWork},
 };
 
 /// How much of each part of a report is told on, in bytes.
@@ -183,11 +185,15 @@ impl Driver<'_> {
         report: Option<TaskReport>,
         finding: Assessment,
     ) -> Result<Event> {
+        self.end_what_it_left(id, work)?;
         let word = self.speak_for(id, work, &finding)?;
         let finding = match finding {
             Assessment::Judged(judged) if judged.outcome == Outcome::Pass => {
                 match self.complete(id, &judged.words)? {
-                    Ok(()) => Assessment::Judged(judged),
+                    Ok(()) => {
+                        self.keep_work(id)?;
+                        Assessment::Judged(judged)
+                    }
                     Err(lost) => Assessment::Judged(Judged {
                         outcome: Outcome::Fail,
                         retryable: false,
@@ -274,6 +280,60 @@ impl Driver<'_> {
                 retryable: true,
             }),
         }
+    }
+
+    /// Ends what an agent left running outside its process group.
+    fn end_what_it_left(&mut self, id: &TaskId, work: &ActiveAgent) -> Result<()> {
+        let Seat::Process(_) = &work.seat else {
+            return Ok(());
+        };
+        let number = work.attempt.number.to_string();
+        let left = end_attempt(&[
+            (SESSION, self.live.id().as_str().as_ref()),
+            (SESSION_DIR, self.live.dir().as_os_str()),
+            (TASK, id.as_str().as_ref()),
+            (ATTEMPT, number.as_ref()),
+        ]);
+        if !left {
+            return Ok(());
+        }
+        let words = format!("task {id}: what its agent left running was ended");
+        self.tell(RunEvent::Notice { words })
+    }
+
+    /// Brings what the agent of a task that passed left uncommitted onto the task's branch: those that wait for it
+    /// and its landing go by that.
+    fn keep_work(&mut self, id: &TaskId) -> Result<()> {
+        let Some(worktree) = self.open_worktrees.get(id) else {
+            return Ok(());
+        };
+        let kept = worktree::keep(
+            &self.stage.repository.top,
+            worktree,
+            &self.account.subject(id),
+        );
+        let branch = &worktree.branch;
+        let words = match kept {
+            Ok(KeptWork::Nothing) => return Ok(()),
+            Ok(KeptWork::Committed(files)) => {
+                format!(
+                    "task {id}: its agent left {files} uncommitted, which is committed on {branch} now"
+                )
+            }
+            Ok(KeptWork::Followed(files)) if files.is_empty() => {
+                format!("task {id}: its agent committed elsewhere, and {branch} has it now")
+            }
+            Ok(KeptWork::Followed(files)) => format!(
+                "task {id}: its agent committed elsewhere and left {files} uncommitted; {branch} has both now"
+            ),
+            Ok(KeptWork::Left(why)) => {
+                format!("task {id} passed, and not all of its work is on {branch}: {why}")
+            }
+            Err(error) => {
+                format!("task {id} passed, and its worktree cannot be looked at: {error}")
+            }
+        };
+        self.tell(RunEvent::Notice { words })
     }
 
     /// Keeps a report that contradicts what its agent had said before: as a late result, and told.

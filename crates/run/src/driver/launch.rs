@@ -35,7 +35,7 @@ use crate::{
     prompt::{self, Brief},
     refusal::refusal,
     scheduler::{Event, NoLaunch},
-    worktree::{Branch, Missing, Worktrees},
+    worktree::{Branch, Missing, WorktreeError, Worktrees},
 };
 
 /// What is told of an attempt whose run died, where its conversation does not go on.
@@ -128,6 +128,11 @@ impl Driver<'_> {
                 Ok(Event::Launched { task })
             }
             Err(Error::Core(error)) => Err(Error::Core(error)),
+            // Nor would the next task get one.
+            Err(error @ Error::Worktree(WorktreeError::NotMade { .. })) => {
+                self.make_free(&task)?;
+                Err(error)
+            }
             Err(error) => {
                 self.make_free(&task)?;
                 let reason =
@@ -268,6 +273,15 @@ impl Driver<'_> {
         after.extend(refused.map(|it| Branch::named(&it.onto)));
         let opened = left.as_ref().unwrap_or(worktrees).open(&task.id, &after)?;
         let path = opened.worktree.path.clone();
+        if let Some(said) = opened
+            .hook
+            .filter(|_| !std::mem::replace(&mut self.hook_told, true))
+        {
+            let words = format!(
+                "a hook of the repository failed on a new worktree, which is whole: {said}"
+            );
+            self.tell(RunEvent::Notice { words })?;
+        }
         self.open_worktrees.insert(task.id.clone(), opened.worktree);
         let missing = opened.missing.iter().map(Missing::to_string);
         Ok((path, missing.collect()))
@@ -303,6 +317,7 @@ impl Driver<'_> {
             refused: &refused,
             context: self.live.context(),
             last_failure: judged.or(died.then_some(DIED)),
+            branch: self.open_worktrees.get(&task.id).map(|it| &it.branch),
             unmerged,
             report: &dir.report(),
             notes: &dir.notes(),

@@ -5,7 +5,7 @@
 
 use std::{ffi::OsString, path::Path};
 
-use flagpost_core::sessions::AttemptDir;
+use flagpost_core::{git, sessions::AttemptDir};
 use flagpost_model::{
     TaskId, Token, WorkerId,
     hook::settings::Injection,
@@ -24,7 +24,7 @@ use crate::{
         turn,
     },
     error::Result,
-    leftovers::{SESSION, SESSION_DIR},
+    leftovers::{ATTEMPT, SESSION, SESSION_DIR, TASK},
     process::{self, Launch, Running, Stdin},
     worktree,
 };
@@ -151,10 +151,10 @@ impl Driver<'_> {
                 self.stage.home.root().clone().into_os_string(),
             ),
             ("FLAGPOST_LIST", self.stage.list.id().as_str().into()),
-            ("FLAGPOST_TASK", it.task.as_str().into()),
+            (TASK, it.task.as_str().into()),
             ("FLAGPOST_WORKER", it.worker.as_str().into()),
             ("FLAGPOST_TOKEN", it.token.to_string().into()),
-            ("FLAGPOST_ATTEMPT", it.attempt.number.to_string().into()),
+            (ATTEMPT, it.attempt.number.to_string().into()),
             ("FLAGPOST_REPORT", it.dir.report().into_os_string()),
             (SESSION, self.live.id().as_str().into()),
             (SESSION_DIR, self.live.dir().as_os_str().to_owned()),
@@ -182,8 +182,11 @@ impl Driver<'_> {
 
     /// Variables that point at whatever this run was started from.
     fn unwanted(&self) -> Vec<OsString> {
-        let git = worktree::PARENT_VARIABLES.iter().map(OsString::from);
+        let set = &self.stage.settings.variables;
+        let of_git = git::parent_variables(|name| set.contains(name));
         let parents = self.stage.settings.parent_agent.iter().cloned();
-        parents.chain(git).collect()
+        parents
+            .chain(of_git.into_iter().map(OsString::from))
+            .collect()
     }
 }

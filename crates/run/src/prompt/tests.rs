@@ -80,6 +80,7 @@ struct Around {
     refused: BTreeMap<TaskId, String>,
     context: SharedContext,
     last_failure: Option<String>,
+    branch: Option<Branch>,
     unmerged: Vec<String>,
 }
 
@@ -93,6 +94,7 @@ fn prompt(task: &Task, client: Option<Client>, around: &Around) -> String {
         refused: &around.refused,
         context: &around.context,
         last_failure: around.last_failure.as_deref(),
+        branch: around.branch.as_ref(),
         unmerged: &around.unmerged,
         report: Path::new("/home/live/2-1/out/report.md"),
         notes: Path::new("/home/live/2-1/out/context.md"),
@@ -101,6 +103,20 @@ fn prompt(task: &Task, client: Option<Client>, around: &Around) -> String {
 
 fn alone(task: &Task, client: Option<Client>) -> String {
     prompt(task, client, &Around::default())
+}
+
+#[test]
+fn in_a_worktree_of_its_own_an_agent_is_told_that_only_commits_count() {
+    let around = Around {
+        branch: Some(Branch::new(&"web-1".parse().unwrap(), &2.into())),
+        ..Around::default()
+    };
+    let told = prompt(&task(), None, &around);
+    assert!(
+        told.contains("on the branch flagpost/web-1/2. Only commits on it count"),
+        "{told}"
+    );
+    assert!(!alone(&task(), None).contains("commit"));
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use flagpost_core::git::GitError;
 use flagpost_disk as disk;
+use flagpost_model::TaskId;
 
 /// A result of this subject.
 pub type WorktreeResult<T, E = WorktreeError> = std::result::Result<T, E>;
@@ -33,6 +34,16 @@ pub enum WorktreeError {
     BranchInTheWay {
         /// Its name.
         branch: String,
+    },
+    /// Git makes no worktree. Nor would it for the next task.
+    #[error(
+        "git could make no worktree for task {task}, and what it made of it is removed; it said at last:\n{said}"
+    )]
+    NotMade {
+        /// Which task's.
+        task: TaskId,
+        /// The last lines of git and its hooks.
+        said: String,
     },
     /// `git` failed.
     #[error(transparent)]

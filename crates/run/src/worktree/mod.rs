@@ -3,12 +3,13 @@
 //! Owns where they lie, how one begins with what its blockers committed, and whether one may go.
 //! Whether a worktree exists, and what it holds, is git's to say: nothing is kept beside it.
 //! Invariants: nothing is forced; a worktree goes only when nothing in it would be lost, and stays
-//! when that cannot be told (trap 41). It must never commit what an agent left uncommitted: that
-//! would pass unfinished work off as the agent's. It is reported instead.
+//! when that cannot be told (trap 41). What an agent left uncommitted is committed only where its task passed,
+//! and the message says by whom; else it would pass unfinished work off as the agent's.
 
 mod blockers;
 mod close;
 mod error;
+mod keeping;
 mod left;
 pub(crate) mod listing;
 mod open;
@@ -24,12 +25,13 @@ use flagpost_core::{
 use flagpost_disk::{self as disk, fsx};
 use flagpost_model::{SessionId, TaskId};
 
-pub use flagpost_core::git::{Branch, PARENT_VARIABLES};
+pub use flagpost_core::git::Branch;
 
 pub(crate) use blockers::conflicts;
 pub use blockers::{Missing, MissingReason};
 pub use close::{Because, Closed};
 pub use error::{WorktreeError, WorktreeResult};
+pub use keeping::{KeptWork, keep};
 pub use left::left;
 pub use open::Opened;
 pub use status::FileList;

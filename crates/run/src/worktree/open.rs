@@ -5,16 +5,19 @@
 
 use std::path::{Path, PathBuf};
 
-use flagpost_core::git::{Git, exists};
+use flagpost_core::git::{self, Git, exists};
 use flagpost_disk::fsx;
 use flagpost_model::TaskId;
 
 use super::{
-    Branch, Missing, Worktree, WorktreeResult, Worktrees,
+    Branch, Missing, Worktree, WorktreeError, WorktreeResult, Worktrees,
     blockers::{left_behind, take_in},
     listing::{self, WorktreeEntry},
     status,
 };
+
+/// So many lines of what git and its hooks said are shown where no worktree can be made.
+const LAST_LINES: usize = 20;
 
 /// A worktree to work in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +26,8 @@ pub struct Opened {
     pub worktree: Worktree,
     /// What of the blockers' work is not in it: for the prompt, and for the operator.
     pub missing: Vec<Missing>,
+    /// What git said when it made it whole and failed all the same: a hook did.
+    pub hook: Option<String>,
 }
 
 impl Worktrees {
@@ -34,21 +39,27 @@ impl Worktrees {
         let head = self.head()?;
         let base = self.make_base()?;
         let entries = listing::entries(&self.top)?;
-        let path = match self.existing(&base, task, &entries) {
+        let (path, hook) = match self.existing(&base, task, &entries) {
             Some(entry) => {
                 recover(&self.top, entry)?;
-                entry.path.clone()
+                (entry.path.clone(), None)
             }
             None => self.make(&base, task, &head)?,
         };
         let worktree = self.worktree(task.clone(), path);
         let mut missing = Vec::new();
+        let hooks = match after {
+            [] => None,
+            _ => git::own_hooks(&self.top)?,
+        };
         for branch in after {
             let mut add = |why| {
                 let branch = branch.clone();
                 missing.push(Missing { branch, why });
             };
-            take_in(&worktree, branch)?.into_iter().for_each(&mut add);
+            take_in((&worktree, hooks.as_deref()), branch)?
+                .into_iter()
+                .for_each(&mut add);
             // What people do where the target is checked out is theirs.
             let of_a_task = branch.is_of_a_task();
             if let Some(entry) = standing_for(&base, branch, &entries).filter(|_| of_a_task) {
@@ -57,7 +68,11 @@ impl Worktrees {
                     .for_each(add);
             }
         }
-        Ok(Opened { worktree, missing })
+        Ok(Opened {
+            worktree,
+            missing,
+            hook,
+        })
     }
 
     /// The worktree of a task, where there is one.
@@ -70,10 +85,17 @@ impl Worktrees {
         made_for(base, &self.branch(task), entries)
     }
 
-    fn make(&self, base: &Path, task: &TaskId, head: &str) -> WorktreeResult<PathBuf> {
+    /// Where it is, and what a hook that failed said.
+    fn make(
+        &self,
+        base: &Path,
+        task: &TaskId,
+        head: &str,
+    ) -> WorktreeResult<(PathBuf, Option<String>)> {
         let branch = self.branch(task);
         // It may be there from an attempt that was cut off, or whose worktree somebody removed.
-        if !exists(&self.top, &branch.full())? {
+        let is_new = !exists(&self.top, &branch.full())?;
+        if is_new {
             Git::at(&self.top)
                 .args(&["branch", "--no-track", branch.as_str(), head])
                 .run_patiently()?;
@@ -81,12 +103,48 @@ impl Worktrees {
         let root = base.join(self.session.as_str());
         fsx::make_dirs(&fsx::RealFs, &root)?;
         let path = free_path(&root, task);
-        Git::at(&self.top)
+        let mut add = Git::at(&self.top)
             .args(&["worktree", "add"])
             .arg(&path)
-            .arg(branch.as_str())
-            .run_patiently()?;
-        Ok(path)
+            .arg(branch.as_str());
+        let answer = add.ask_patiently()?;
+        if answer.code() == Some(0) {
+            return Ok((path, None));
+        }
+        let said = add.refused(&answer).message;
+        let entries = listing::entries(&self.top)?;
+        let made = entries.iter().find(|it| it.path == path);
+        if made.is_some_and(|it| it.branch.as_ref() == Some(&branch.full()) && !it.half_made())
+            && status::changed(&path)?.is_empty()
+        {
+            return Ok((path, Some(said)));
+        }
+        // Nobody was handed it: all that is there comes from the commit.
+        if path.symlink_metadata().is_ok() {
+            fsx::remove_tree(&path)?;
+        }
+        let known = listing::entries(&self.top)?;
+        if let Some(entry) = known.into_iter().find(|it| it.path == path) {
+            if entry.half_made() {
+                Git::at(&self.top)
+                    .args(&["worktree", "unlock"])
+                    .arg(&path)
+                    .run()?;
+            }
+            Git::at(&self.top)
+                .args(&["worktree", "remove"])
+                .arg(&path)
+                .run_patiently()?;
+        }
+        if is_new {
+            Git::at(&self.top)
+                .args(&["update-ref", "-d", &branch.full(), head])
+                .run_patiently()?;
+        }
+        Err(WorktreeError::NotMade {
+            task: task.clone(),
+            said: last_lines(&said),
+        })
     }
 }
 
@@ -112,6 +170,13 @@ fn standing_for<'a>(
             .iter()
             .find(|entry| entry.branch.as_ref() == Some(&full))
     })
+}
+
+/// The end of what git said, where what went wrong is.
+fn last_lines(said: &str) -> String {
+    let lines: Vec<&str> = said.lines().collect();
+    let from = lines.len().saturating_sub(LAST_LINES);
+    lines.get(from..).unwrap_or_default().join("\n")
 }
 
 /// `{task}`, or `{task}+2` and so on where something lies there that is no worktree of the

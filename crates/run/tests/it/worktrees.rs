@@ -4,6 +4,7 @@
 //! included, runs with the repository's own configuration only in what matters to it.
 
 mod closing;
+mod keeping;
 mod opening;
 mod stamps;
 
@@ -68,6 +69,16 @@ impl Place {
         fs::write(path, text).unwrap();
     }
 
+    /// A script that git runs, below this directory.
+    fn hook(&self, dir: &Path, name: &str, body: &str) {
+        self.write(dir, name, &format!("#!/bin/sh\n{body}\n"));
+        fs::set_permissions(
+            dir.join(name),
+            std::os::unix::fs::PermissionsExt::from_mode(0o700),
+        )
+        .unwrap();
+    }
+
     /// Writes a file in a worktree and commits it.
     fn commit(&self, worktree: &Worktree, name: &str, text: &str) {
         self.write(&worktree.path, name, text);
@@ -114,8 +125,13 @@ fn id(text: &str) -> TaskId {
 }
 
 fn open(worktrees: &Worktrees, task: &str) -> Worktree {
-    let Opened { worktree, missing } = worktrees.open(&id(task), &[]).unwrap();
+    let Opened {
+        worktree,
+        missing,
+        hook,
+    } = worktrees.open(&id(task), &[]).unwrap();
     assert!(missing.is_empty());
+    assert_eq!(hook, None);
     worktree
 }
 
@@ -128,7 +144,7 @@ fn git(dir: &Path, args: &[&str]) -> String {
 
 fn try_git(dir: &Path, args: &[&str]) -> (bool, String) {
     let mut command = Command::new("git");
-    for name in flagpost_run::worktree::PARENT_VARIABLES {
+    for name in flagpost_core::git::PARENT_VARIABLES {
         command.env_remove(name);
     }
     let output = command

@@ -398,3 +398,79 @@ fn what_a_blocker_of_another_session_committed_elsewhere_is_told() {
     let why: Vec<_> = opened.missing.iter().map(|it| it.to_string()).collect();
     assert!(why[0].contains("more was committed in"), "{why:?}");
 }
+
+#[test]
+fn a_hook_that_fails_on_a_whole_worktree_is_told_and_the_worktree_used() {
+    let place = Place::new();
+    place.hook(
+        &place.top().join(".git/hooks"),
+        "post-checkout",
+        "echo no lfs here >&2; exit 1",
+    );
+    let opened = place.worktrees().open(&id("7"), &[]).unwrap();
+    assert!(opened.hook.unwrap().contains("no lfs here"));
+    let path = &opened.worktree.path;
+    assert_eq!(
+        git(path, &["status", "--porcelain", "--branch"]),
+        format!("## {}", opened.worktree.branch)
+    );
+    assert_eq!(fs::read(path.join("README")).unwrap(), b"hello\n");
+    let again = place.worktrees().open(&id("7"), &[]).unwrap();
+    assert_eq!(again.hook, None);
+}
+
+#[test]
+fn of_a_worktree_that_cannot_be_made_nothing_is_left_but_gits_last_words() {
+    let place = Place::new();
+    place.write(&place.top(), ".gitattributes", "README filter=broken\n");
+    git(&place.top(), &["add", "."]);
+    git(&place.top(), &["commit", "-qm", "attributes"]);
+    let smudge = "sh -c 'seq 1 5000 >&2; echo no such filter >&2; exit 1'";
+    for (key, value) in [("smudge", smudge), ("required", "true")] {
+        git(
+            &place.top(),
+            &["config", &format!("filter.broken.{key}"), value],
+        );
+    }
+    let refused = place.worktrees().open(&id("7"), &[]).unwrap_err();
+    let WorktreeError::NotMade { said, .. } = &refused else {
+        panic!("{refused}")
+    };
+    assert!(
+        said.contains("no such filter") && said.lines().count() <= 20,
+        "{said}"
+    );
+    assert_eq!(git(&place.top(), &["worktree", "list"]).lines().count(), 1);
+    assert_eq!(
+        git(&place.top(), &["branch", "--format=%(refname:short)"]),
+        "main"
+    );
+    assert_eq!(fs::read_dir(place.root()).unwrap().count(), 0);
+    git(
+        &place.top(),
+        &["config", "--remove-section", "filter.broken"],
+    );
+    open(&place.worktrees(), "7");
+}
+
+#[test]
+fn a_hook_that_a_blocker_brings_does_not_run_when_its_work_is_merged() {
+    let place = Place::new();
+    git(&place.top(), &["config", "core.hooksPath", ".githooks"]);
+    let worktrees = place.worktrees();
+    let (one, two) = (open(&worktrees, "1"), open(&worktrees, "2"));
+    let ran = place.base().join("ran");
+    place.hook(
+        &one.path,
+        ".githooks/pre-merge-commit",
+        &format!("touch '{}'", ran.display()),
+    );
+    place.commit(&one, "one", "1");
+    place.commit(&two, "two", "2");
+    let opened = worktrees
+        .open(&id("2"), std::slice::from_ref(&one.branch))
+        .unwrap();
+    assert_eq!(opened.missing, []);
+    assert!(two.path.join("one").exists());
+    assert!(!ran.exists());
+}

@@ -1,0 +1,96 @@
+//! What an agent left uncommitted when its task passed, brought onto the task's branch.
+//!
+//! Owns the one commit that is made of it, whose message says so, and that the branch follows where an agent
+//! committed on one of its own. Nothing is forced: what stands in the way is told, and all stays as it is.
+
+use std::path::Path;
+
+use flagpost_core::git::{Git, commit, is_ancestor, own_hooks, text, with_hooks};
+
+use super::{FileList, Worktree, WorktreeResult, status};
+
+/// What became of it.
+#[derive(Debug, PartialEq, Eq)]
+pub enum KeptWork {
+    /// There was nothing.
+    Nothing,
+    /// These files are in a commit on the task's branch now.
+    Committed(FileList),
+    /// The branch holds what the agent committed on this one, or on none, and these files.
+    Followed(FileList),
+    /// Work is in the worktree that the branch does not hold, and why.
+    Left(String),
+}
+
+/// Brings what is in a worktree, of the repository at `top`, onto its task's branch. What the repository ignores
+/// stays where it is.
+pub fn keep(top: &Path, worktree: &Worktree, subject: &str) -> WorktreeResult<KeptWork> {
+    let (path, branch) = (&worktree.path, worktree.branch.full());
+    let files = status::uncommitted(path)?.all;
+    if !files.is_empty() {
+        if let Some(what) = status::underway(path)? {
+            return Ok(KeptWork::Left(format!(
+                "a {what} is under way in it: {files}"
+            )));
+        }
+        if let Some(why) = commit_all(top, worktree, subject)? {
+            return Ok(KeptWork::Left(format!("{files}: {why}")));
+        }
+    }
+    let mut where_to = Git::at(path).args(&["symbolic-ref", "--quiet", "HEAD"]);
+    let stands_on = text(&where_to.ask()?.out);
+    let (head, tip) = (commit(path, "HEAD")?, commit(path, &branch)?);
+    let (Some(head), Some(tip)) = (head, tip) else {
+        return Ok(KeptWork::Left(format!(
+            "there is no branch {}",
+            worktree.branch
+        )));
+    };
+    if stands_on == branch || head == tip {
+        return Ok(match files.is_empty() {
+            true => KeptWork::Nothing,
+            false => KeptWork::Committed(files),
+        });
+    }
+    if !is_ancestor(path, &tip, &head)? {
+        return Ok(KeptWork::Left(format!(
+            "it stands on {head}, which does not build on {}",
+            worktree.branch
+        )));
+    }
+    Git::at(top)
+        .args(&[
+            "update-ref",
+            "-m",
+            "flagpost: follows its agent",
+            &branch,
+            &head,
+            &tip,
+        ])
+        .run_patiently()?;
+    Ok(KeptWork::Followed(files))
+}
+
+/// Commits all; why not, in git's words.
+fn commit_all(top: &Path, worktree: &Worktree, subject: &str) -> WorktreeResult<Option<String>> {
+    let hooks = own_hooks(top)?;
+    let git = || with_hooks(Git::at(&worktree.path), hooks.as_deref());
+    git().args(&["add", "--all"]).run_patiently()?;
+    let subject = subject.split_whitespace().collect::<Vec<_>>().join(" ");
+    let message = format!(
+        "Task {}: {subject}\n\nIts agent said that it was done and left this uncommitted. Flagpost committed it.\n",
+        worktree.task
+    );
+    // Made by this program: not signed in the user's name, and no hook has to like what an agent left. The check
+    // of the landing does.
+    let mut git = git().args(&[
+        "commit",
+        "--quiet",
+        "--no-verify",
+        "--no-gpg-sign",
+        "-m",
+        &message,
+    ]);
+    let answer = git.ask_patiently()?;
+    Ok((answer.code() != Some(0)).then(|| git.refused(&answer).message))
+}

@@ -1,0 +1,138 @@
+//! What an agent left uncommitted when its task passed.
+
+use std::fs;
+
+use flagpost_run::worktree::{KeptWork, Worktree, keep};
+use flagpost_testkit::table;
+
+use super::{Place, git, open, try_git};
+
+/// What lies in the worktree, and what is to become of it: the files of the branch, and how it is told.
+type Row = (
+    &'static str,
+    fn(&Place, &Worktree),
+    &'static str,
+    fn(&KeptWork) -> bool,
+);
+
+fn left(place: &Place, worktree: &Worktree) {
+    place.write(&worktree.path, "README", "changed\n");
+    place.write(&worktree.path, "new/file", "new\n");
+}
+
+#[test]
+fn it_is_on_the_tasks_branch_wherever_its_agent_left_it() {
+    let rows: &[Row] = &[
+        (
+            "nothing",
+            |_, _| {},
+            "README",
+            |it| *it == KeptWork::Nothing,
+        ),
+        (
+            "committed",
+            |place, it| place.commit(it, "one", "1"),
+            "README one",
+            |it| *it == KeptWork::Nothing,
+        ),
+        (
+            "uncommitted",
+            left,
+            "README new/file",
+            |it| matches!(it, KeptWork::Committed(files) if files.total == 2),
+        ),
+        (
+            "removed",
+            |_, it| fs::remove_file(it.path.join("README")).unwrap(),
+            "",
+            |it| matches!(it, KeptWork::Committed(_)),
+        ),
+        (
+            "ignored",
+            |place, it| {
+                place.commit(it, ".gitignore", "built\n");
+                place.write(&it.path, "built", "1");
+            },
+            ".gitignore README",
+            |it| *it == KeptWork::Nothing,
+        ),
+        (
+            "what a hook refuses",
+            |place, it| {
+                place.hook(&place.top().join(".git/hooks"), "pre-commit", "exit 1");
+                left(place, it);
+            },
+            "README new/file",
+            |it| matches!(it, KeptWork::Committed(_)),
+        ),
+        (
+            "on a branch of its own",
+            |place, it| {
+                git(&it.path, &["checkout", "-qb", "mine"]);
+                place.commit(it, "one", "1");
+            },
+            "README one",
+            |it| matches!(it, KeptWork::Followed(files) if files.is_empty()),
+        ),
+        (
+            "on no branch, and uncommitted",
+            |place, it| {
+                git(&it.path, &["checkout", "-q", "--detach"]);
+                place.commit(it, "one", "1");
+                left(place, it);
+            },
+            "README new/file one",
+            |it| matches!(it, KeptWork::Followed(files) if files.total == 2),
+        ),
+        (
+            "on another branch, beside commits on its own",
+            |place, it| {
+                place.commit(it, "one", "1");
+                git(&it.path, &["checkout", "-qb", "mine", "main"]);
+                place.commit(it, "two", "2");
+            },
+            "README one",
+            |it| matches!(it, KeptWork::Left(why) if why.contains("does not build on")),
+        ),
+        (
+            "in the middle of a merge",
+            |place, it| {
+                place.commit(it, "README", "theirs\n");
+                git(&it.path, &["checkout", "-qb", "mine", "main"]);
+                place.commit(it, "README", "mine\n");
+                git(&it.path, &["checkout", "-q", it.branch.as_str()]);
+                assert!(!try_git(&it.path, &["merge", "mine"]).0);
+            },
+            "README",
+            |it| matches!(it, KeptWork::Left(why) if why.contains("a merge is under way")),
+        ),
+    ];
+    table::each(
+        rows.iter().map(|row| (row.0, row)),
+        |(_, work, files, is_told)| {
+            let place = Place::new();
+            let worktree = open(&place.worktrees(), "7");
+            work(&place, &worktree);
+            let before = git(&place.top(), &["rev-parse", worktree.branch.as_str()]);
+            let kept = keep(&place.top(), &worktree, "Write  it\nwell").unwrap();
+            assert!(is_told(&kept), "{kept:?}");
+            let list = ["ls-tree", "-r", "--name-only", worktree.branch.as_str()];
+            let on_branch = git(&place.top(), &list);
+            assert_eq!(
+                on_branch.split_whitespace().collect::<Vec<_>>().join(" "),
+                *files
+            );
+            let last = git(
+                &place.top(),
+                &["log", "-1", "--format=%s", worktree.branch.as_str()],
+            );
+            let after = git(&place.top(), &["rev-parse", worktree.branch.as_str()]);
+            if matches!(&kept, KeptWork::Committed(_)) {
+                assert_eq!(last, "Task 7: Write it well");
+            }
+            if matches!(kept, KeptWork::Nothing | KeptWork::Left(_)) {
+                assert_eq!(after, before);
+            }
+        },
+    );
+}
