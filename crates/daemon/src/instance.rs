@@ -25,6 +25,9 @@ use crate::{
     events::WatchMode,
 };
 
+/// Which Flagpost this is.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// The name of the log.
 const LOG: &str = "daemon.log";
 
@@ -78,6 +81,13 @@ pub struct Instance {
     /// How it notices what others do.
     #[serde(default)]
     pub watching: WatchMode,
+}
+
+impl Instance {
+    /// Whether it is this Flagpost, and no older or newer one.
+    pub fn is_of_this_version(&self) -> bool {
+        self.version == VERSION
+    }
 }
 
 /// A daemon as it is answered.
@@ -239,7 +249,7 @@ impl InstanceLock {
     pub(crate) fn announce(&self, home: &Home, port: u16, watching: WatchMode) -> Result<Instance> {
         let instance = Instance {
             pid: std::process::id(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
+            version: VERSION.to_owned(),
             started_at: home.now(),
             http: format!("http://127.0.0.1:{port}"),
             watching,

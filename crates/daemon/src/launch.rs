@@ -44,7 +44,7 @@ pub struct Started {
     pub already: bool,
 }
 
-/// Sees to it that the home has a daemon. One that runs is asked, since its note and its lock outlive
+/// Sees to it that the home has a daemon, of this version: another one's is replaced. One that runs is asked, since its note and its lock outlive
 /// it for a moment; one that does not answer is waited for until it is gone. `binary` is started with `args` where it has none, apart
 /// from our terminal and with its output in the log.
 pub fn start(home: &Home, binary: &Path, args: &[String]) -> Result<Started> {
@@ -54,11 +54,16 @@ pub fn start(home: &Home, binary: &Path, args: &[String]) -> Result<Started> {
         match status(home)? {
             DaemonStatus::Up(instance) => {
                 let left = GONE.saturating_sub(begun.elapsed());
-                if answers(&paths.socket, &instance, left) {
+                let answers = answers(&paths.socket, &instance, left);
+                if answers && instance.is_of_this_version() {
                     return Ok(Started {
                         instance,
                         already: true,
                     });
+                }
+                if answers {
+                    // What it was asked it answers before it ends; the next one takes its port.
+                    stop(home)?;
                 }
                 if begun.elapsed() > GONE {
                     return Err(Error::Silent { pid: instance.pid });

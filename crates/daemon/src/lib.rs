@@ -28,6 +28,6 @@ pub use client::{link, link_page, sign_out};
 pub use error::{Error, Result};
 pub use events::WatchMode;
 pub use http::openapi;
-pub use instance::{DaemonStatus, Instance, Paths, Reached, status};
+pub use instance::{DaemonStatus, Instance, Paths, Reached, VERSION, status};
 pub use launch::{Started, start, stop};
 pub use serve::{DaemonConfig, run, signals};

@@ -68,6 +68,7 @@ codes! {
     RepositoryUnregistered = "repository-unregistered", Note, "A repository has a history here and no record.";
     RepositoryGone = "repository-gone", Note, "A repository is not where its record says.";
     RepositoryIdInvalid = "repository-id-invalid", Error, "The id that a repository carries is none, so nothing works in it.";
+    DaemonOther = "daemon-other", Warning, "The daemon is another version of Flagpost than this program.";
     HistoryUnreadable = "history-unreadable", Error, "A history cannot be read.";
     HistoryDamaged = "history-damaged", Warning, "A history has lines that cannot be read, or numbers that do not grow.";
     HistoryAltered = "history-altered", Warning, "Lines of a history were changed, taken out or put in after it was written.";

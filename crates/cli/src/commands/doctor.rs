@@ -10,7 +10,7 @@ use flagpost_core::{
     answers::{self, Examined, FindingCounts},
     doctor::{self, Finding, Fix, Mended, Repair, RepairOutcome},
 };
-use flagpost_model::finding::Severity;
+use flagpost_model::finding::{Code, Severity};
 
 use crate::{
     context::Context,
@@ -80,6 +80,13 @@ pub fn run(context: &Context, args: &DoctorArgs) -> anyhow::Result<Answer> {
 
 fn examine(context: &Context) -> Vec<Finding> {
     let mut findings = doctor::examine(&context.home, &context.dir);
+    let daemon = super::daemon::instance(context).ok().flatten();
+    if let Some(instance) = daemon.filter(|it| !it.is_of_this_version()) {
+        let what = format!("it is Flagpost {}", instance.version);
+        let finding = Finding::new(Code::DaemonOther, what);
+        findings.push(finding.by_hand("'flagpost up' replaces it"));
+        findings.sort_by_key(Finding::severity);
+    }
     if let Ok(Some(repository)) = context.repository() {
         let worktrees = context.home.root().join("worktrees");
         let left = flagpost_run::worktree::left(&context.home, &repository, &worktrees);

@@ -197,6 +197,7 @@ fn from_all_of_them_at_once_to_a_home_that_works() {
         HistoryUnreadable,
         HistoryUnsettled,
         HistoryAcknowledged,
+        DaemonOther,
         RecordUnreadable,
         RepositoryIdInvalid,
         RootMissing,

@@ -195,7 +195,16 @@ pub fn trouble(context: &Context) -> anyhow::Result<Option<String>> {
              'flagpost daemon up' writes it anew",
             holder.pid
         )),
-        DaemonStatus::Down | DaemonStatus::Starting(_) | DaemonStatus::Up(_) => None,
+        DaemonStatus::Up(instance) => of_another_version(&instance),
+        DaemonStatus::Down | DaemonStatus::Starting(_) => None,
+    })
+}
+
+/// What is to be said of a daemon that another Flagpost started.
+fn of_another_version(instance: &Instance) -> Option<String> {
+    let (theirs, ours) = (&instance.version, daemon::VERSION);
+    (!instance.is_of_this_version()).then(|| {
+        format!("the daemon is Flagpost {theirs}, and this is {ours}: 'flagpost up' replaces it")
     })
 }
 

@@ -11,6 +11,24 @@ pub(super) const FAULTS: &[Fault] = &[
         world.set("FLAGPOST_CLOCK", "2026-05-13T14:27:00Z");
         by_hand(move |_| drop(held))
     }),
+    ("a daemon of another version", 0, DaemonOther, |world| {
+        world.ok(["up"]);
+        let note = world.home().join("run/daemon.json");
+        let read =
+            move || -> Value { serde_json::from_str(&fs::read_to_string(&note).unwrap()).unwrap() };
+        let mut old = read();
+        let ours = std::mem::replace(&mut old["version"], json!("0.0.1"));
+        put(&world.home().join("run/daemon.json"), old.to_string());
+        by_hand(move |world| {
+            let told = world.flagpost(["status"]);
+            assert!(told.stderr.contains("the daemon is Flagpost 0.0.1"), "{told}");
+            world.ok(["up"]);
+            let new = read();
+            assert_eq!(new["version"], ours);
+            assert_ne!(new["pid"], old["pid"]);
+            world.ok(["down"]);
+        })
+    }),
     ("a link in the place of a lock", 1, LockUnusable, |world| {
         let lock = world.list("web").join(".lock");
         fs::remove_file(&lock).unwrap();
