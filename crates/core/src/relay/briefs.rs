@@ -10,12 +10,12 @@ use flagpost_disk::{
 use flagpost_model::{
     Seq, WorkerId,
     decision::{self, Decision, DecisionRecord, DecisionState, Prints, Via, WithheldReason},
-    envelope::{Brief, BriefKind, Direction, Extras, Key, VERSION, is_within, summary_of},
+    envelope::{Brief, BriefKind, Direction, Extras, Key, VERSION, summary_of},
 };
 use jiff::Timestamp;
 
 use super::{
-    Locked, Mail, broken,
+    LOOK_BACK, Locked, Mail, broken,
     decide::{self, Gate},
     decision_records::verdict_of,
     envelope_files::{EnvelopeFiles, Understood, Unreadable},
@@ -377,18 +377,14 @@ impl Locked<'_> {
     /// The brief that this new one repeats. What was rejected, or expired, is none: who proposes it
     /// again wants it to arrive.
     fn replayed(&self, brief: &Brief) -> Result<Option<Brief>> {
-        for (seq, slot) in self.mail.slots(Direction::Inbox)?.iter().rev() {
-            if !slot.is_brief() {
-                continue;
-            }
+        let slots = self.mail.slots(Direction::Inbox)?;
+        let briefs = slots.iter().rev().filter(|(_, slot)| slot.is_brief());
+        for (seq, slot) in briefs.take(LOOK_BACK) {
             let Ok(earlier) = self.mail.sidecar(*seq)? else {
                 continue;
             };
             if brief.replays(&earlier.content) && self.may_arrive(*seq, slot)? {
                 return Ok(Some(earlier.content));
-            }
-            if !is_within(earlier.content.submitted_at, brief.submitted_at) {
-                break;
             }
         }
         Ok(None)

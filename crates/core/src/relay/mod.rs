@@ -58,6 +58,10 @@ use crate::{
     reservations::Reservations,
 };
 
+/// So many messages, by their numbers, are looked at for one that a new one repeats: what each says of its time
+/// is a hand's to write.
+const LOOK_BACK: usize = 100;
+
 /// All workers of one repository.
 #[derive(Debug)]
 pub struct Fleet<'h> {

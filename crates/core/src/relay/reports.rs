@@ -11,11 +11,13 @@ use flagpost_disk::{
 use flagpost_model::{
     Seq, WorkerId,
     decision::Decision,
-    envelope::{Direction, Extras, Key, Report, ReportKind, VERSION, is_within},
+    envelope::{Direction, Extras, Key, Report, ReportKind, VERSION},
     message::{Message, Subject, repeats},
 };
 
-use super::{Fleet, Locked, Mail, envelope_files::EnvelopeFiles, messages, skipped, workers};
+use super::{
+    Fleet, LOOK_BACK, Locked, Mail, envelope_files::EnvelopeFiles, messages, skipped, workers,
+};
 use crate::{
     error::{Error, Result},
     history::Kind,
@@ -173,9 +175,13 @@ impl Locked<'_> {
     fn repeated(&self, report: &Report) -> Result<Option<Report>> {
         let new = Message::of_report(report);
         let (is_done, id) = (new.subject == Some(Subject::Done), &report.extras.id);
-        for (seq, slot) in self.mail.slots(Direction::Outbox)?.iter().rev() {
-            if !slot.has(EnvelopePart::Report) {
-                continue;
+        let slots = self.mail.slots(Direction::Outbox)?;
+        let reports = slots.iter().rev();
+        let reports = reports.filter(|(_, slot)| slot.has(EnvelopePart::Report));
+        for (at, (seq, _)) in reports.enumerate() {
+            // A task or an id is looked for among all.
+            if at >= LOOK_BACK && id.is_none() && !is_done {
+                break;
             }
             let Ok(earlier) = self.mail.report(*seq)? else {
                 continue;
@@ -184,12 +190,6 @@ impl Locked<'_> {
             let again = is_same || is_done && repeats(&new, &Message::of_report(&earlier.content));
             if again || report.replays(&earlier.content) {
                 return Ok(Some(earlier.content));
-            }
-            if id.is_none()
-                && !is_done
-                && !is_within(earlier.content.produced_at, report.produced_at)
-            {
-                break;
             }
         }
         Ok(None)

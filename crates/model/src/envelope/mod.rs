@@ -201,7 +201,7 @@ impl Report {
 }
 
 /// Whether what was sent at `earlier` can be replayed at `now`.
-pub fn is_within(earlier: Timestamp, now: Timestamp) -> bool {
+fn is_within(earlier: Timestamp, now: Timestamp) -> bool {
     now.duration_since(earlier) <= REPLAY_WINDOW
 }
 

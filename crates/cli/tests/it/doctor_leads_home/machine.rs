@@ -21,7 +21,10 @@ pub(super) const FAULTS: &[Fault] = &[
         put(&world.home().join("run/daemon.json"), old.to_string());
         by_hand(move |world| {
             let told = world.flagpost(["status"]);
-            assert!(told.stderr.contains("the daemon is Flagpost 0.0.1"), "{told}");
+            assert!(
+                told.stderr.contains("the daemon is Flagpost 0.0.1"),
+                "{told}"
+            );
             world.ok(["up"]);
             let new = read();
             assert_eq!(new["version"], ours);

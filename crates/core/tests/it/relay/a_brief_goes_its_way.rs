@@ -218,6 +218,23 @@ fn a_retry_within_five_minutes_is_answered_with_what_it_repeats() {
     assert_eq!(report(&w1, "Done").report.seq, seq(2));
 }
 
+/// As an import brings, or a clock that was a day behind.
+#[test]
+fn a_message_of_an_old_time_in_between_hides_no_retry() {
+    let world = World::real();
+    register(&world, &["W1"]);
+    let w1 = mail(&world, "W1");
+    propose(&w1, "Same words");
+    report(&w1, "Done");
+    let day = SignedDuration::from_hours(24);
+    world.pass(-day);
+    propose(&w1, "Of yesterday");
+    report(&w1, "Of yesterday");
+    world.pass(day);
+    assert!(propose(&w1, "Same words").replay);
+    assert!(report(&w1, "Done").replay);
+}
+
 #[test]
 fn a_worker_is_live_while_it_works_or_runs() {
     let world = World::real();
