@@ -349,11 +349,18 @@ impl Settings {
     /// The worker that the environment names. A name that is set and says nothing is refused like one
     /// that is none: it would make an operator of an agent.
     pub fn agent(&self) -> Result<Option<WorkerId>> {
-        let agent = self.worker.as_deref().map(str::parse).transpose();
-        agent.map_err(|error: InvalidId| Error::Invalid {
+        let invalid = |reason: String| Error::Invalid {
             what: "FLAGPOST_WORKER".to_owned(),
-            reason: error.to_string(),
-        })
+            reason,
+        };
+        let agent = self.worker.as_deref().map(str::parse).transpose();
+        let agent = agent.map_err(|error: InvalidId| invalid(error.to_string()))?;
+        match agent {
+            Some(agent) if agent == WorkerId::operator() => {
+                Err(invalid("no agent acts as the operator".to_owned()))
+            }
+            agent => Ok(agent),
+        }
     }
 
     /// The agent that acts, by its name: the worker that the environment names, else as which an agent

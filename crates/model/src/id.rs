@@ -185,13 +185,16 @@ impl fmt::Display for MachineId {
     }
 }
 
+/// Who acts where nothing says who.
+const OPERATOR: &str = "operator";
+
 /// How the names of a run's processes begin.
 const PROCESS: &str = "run-";
 
 impl WorkerId {
     /// Who acts when nothing says who.
     pub fn operator() -> Self {
-        Self("operator".to_owned())
+        Self(OPERATOR.to_owned())
     }
 
     /// What the name means where a worker is asked for, if it means anything but a worker: one of
@@ -199,6 +202,7 @@ impl WorkerId {
     pub fn means_instead(&self) -> Option<&'static str> {
         match self.as_str() {
             "all" => Some("'ratify all' lets everybody's briefs through"),
+            OPERATOR => Some("it is the person, where nothing says who acts"),
             crate::message::ORCHESTRATOR => Some("it is who gives the workers their tasks"),
             _ if self.is_process() => Some("a run names its own processes so"),
             _ => None,
@@ -353,6 +357,7 @@ mod tests {
         for (name, means) in [
             ("all", true),
             ("orchestrator", true),
+            ("operator", true),
             ("run-12", true),
             ("run-", false),
             ("run-01", false),
