@@ -81,9 +81,7 @@ fn history(world: &World) -> Vec<u8> {
 
 #[test]
 fn an_agent_does_its_work_and_comes_at_nothing_of_the_operators() {
-    let Some(world) = walled() else {
-        return;
-    };
+    let world = or_skip!(walled());
     let script = script(&world);
     let agent = format!("setpriv {} sh {}", AGENT.join(" "), script.display());
     world.ok(["config", "set", "run.agents.walled.command", &agent]);
@@ -133,9 +131,7 @@ fn asked(world: &World, (http, token): (&str, &str), tool: &str, arguments: &Val
 
 #[test]
 fn an_agent_works_as_its_worker_with_a_token_alone() {
-    let Some(mut world) = walled() else {
-        return;
-    };
+    let mut world = or_skip!(walled());
     world.set("FLAGPOST_CLOCK", "");
     let up = world.json(["up"]).1;
     let _daemon = Daemon(&world);
@@ -169,9 +165,7 @@ fn an_agent_works_as_its_worker_with_a_token_alone() {
 /// Whoever opens the doors by mistake is told, and the daemon still asks who it is that came.
 #[test]
 fn the_daemon_turns_another_uid_away_even_where_the_doors_stand_open() {
-    let Some(mut world) = walled() else {
-        return;
-    };
+    let mut world = or_skip!(walled());
     world.set("FLAGPOST_CLOCK", "");
     world.ok(["up"]);
     let _daemon = Daemon(&world);

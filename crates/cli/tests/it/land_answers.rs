@@ -159,9 +159,7 @@ fn ids_that_git_would_not_take_land_too() {
 
 #[test]
 fn a_full_disk_is_named_and_the_next_landing_goes_on() {
-    let Some(disk) = SmallDisk::mount(4_000) else {
-        return;
-    };
+    let disk = or_skip!(SmallDisk::mount(4_000));
     let yard = Yard::of(2);
     let worktrees = yard.world.home().join("worktrees");
     std::os::unix::fs::symlink(disk.path(), &worktrees).unwrap();
@@ -179,9 +177,7 @@ fn a_full_disk_is_named_and_the_next_landing_goes_on() {
 
 #[test]
 fn a_home_that_cannot_be_written_is_named() {
-    let Some(disk) = SmallDisk::mount(8_000) else {
-        return;
-    };
+    let disk = or_skip!(SmallDisk::mount(8_000));
     let mut yard = Yard::of(1);
     let home = disk.path().join("home");
     let copied = yard

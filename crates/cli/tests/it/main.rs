@@ -19,6 +19,14 @@ macro_rules! transcript {
     }};
 }
 
+/// What a test cannot do without. Where that is not there, which has been said, the test ends here.
+macro_rules! or_skip {
+    ($found:expr) => {{
+        let Some(found) = $found else { return };
+        found
+    }};
+}
+
 mod actors;
 mod agents;
 mod agents_under_their_own_uid;

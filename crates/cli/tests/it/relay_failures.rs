@@ -204,9 +204,7 @@ fn a_worker_that_crashed_before_it_acknowledged_is_offered_the_same_brief() {
 
 #[test]
 fn a_full_disk_publishes_nothing_by_halves() {
-    let Some(disk) = SmallDisk::mount(400) else {
-        return;
-    };
+    let disk = or_skip!(SmallDisk::mount(400));
     let world = crate::world().with("FLAGPOST_HOME", disk.path().join("home"));
     let fleet = Fleet::on_disk(world, &disk.path().join("home"), 1);
     fleet.assign_each(1);

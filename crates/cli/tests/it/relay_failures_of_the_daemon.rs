@@ -120,9 +120,7 @@ fn ratify_all_from_a_screen_and_a_command_at_once_counts_each_brief_once() {
 
 #[test]
 fn a_full_disk_is_said_and_the_daemon_goes_on() {
-    let Some(disk) = SmallDisk::mount(600) else {
-        return;
-    };
+    let disk = or_skip!(SmallDisk::mount(600));
     let home = disk.path().join("home");
     let world = crate::world().with("FLAGPOST_HOME", &home);
     let fleet = Fleet::on_disk(world, &home, 1);

@@ -45,9 +45,7 @@ const WAITS: &str = "waiting until you make room";
 #[test]
 fn a_run_waits_while_the_disk_is_full_and_goes_on() {
     for where_ in ["home", "sessions"] {
-        let Some(disk) = SmallDisk::mount(2_000) else {
-            return;
-        };
+        let disk = or_skip!(SmallDisk::mount(2_000));
         let stage = on(&disk, where_);
         let run = stage.start(&agent(&disk), &[]);
         until("it waits", || run.stderr().contains(WAITS));
@@ -71,9 +69,7 @@ fn a_run_waits_while_the_disk_is_full_and_goes_on() {
 #[test]
 fn a_run_that_is_not_to_wait_for_room_ends_and_the_next_one_goes_on() {
     for where_ in ["home", "sessions"] {
-        let Some(disk) = SmallDisk::mount(2_000) else {
-            return;
-        };
+        let disk = or_skip!(SmallDisk::mount(2_000));
         let stage = on(&disk, where_);
         let mut run = stage.start(&agent(&disk), &[]);
         until("it waits", || run.stderr().contains(WAITS));

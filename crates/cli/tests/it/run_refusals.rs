@@ -199,9 +199,7 @@ fn a_list_is_run_from_two_working_trees_without_doing_a_task_twice() {
 /// What a run left there is seen all the same, and who would change it is told why not.
 #[test]
 fn a_repository_that_can_only_be_read_is_looked_at_and_not_run() {
-    let Some(disk) = SmallDisk::mount(4_000) else {
-        return;
-    };
+    let disk = or_skip!(SmallDisk::mount(4_000));
     let world = crate::world();
     let there = |args: &[&str]| {
         let mut command = world.command();

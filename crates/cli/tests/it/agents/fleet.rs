@@ -183,9 +183,7 @@ fn whatever_happens_to_a_run_each_task_ends_once() {
         answer_until(&fleet.stage, &mut first, has_said);
         rests_until(&first, &until).then(|| Some((fleet.kill(first, "agent.open"), fleet)))
     });
-    let Some((told, fleet)) = killed else {
-        return;
-    };
+    let (told, fleet) = or_skip!(killed);
     let second = fleet.begin(&[]);
     fleet.must_end_each_once(second, &told);
 }
@@ -193,9 +191,7 @@ fn whatever_happens_to_a_run_each_task_ends_once() {
 #[test]
 #[ignore = "the whole client matrix: ./check --all"]
 fn so_it_does_where_the_run_dies_while_an_account_rests() {
-    let Some(fleet) = Fleet::new() else {
-        return;
-    };
+    let fleet = or_skip!(Fleet::new());
     let first = fleet.begin(&["--park-until", "1h"]);
     let told = fleet.kill(first, "PARKED");
     let second = under_a_limit(SHORT, |time| {

@@ -43,9 +43,7 @@ fn has_hooks(stage: &Stage, client: Client) {
 }
 
 fn a_brief_reaches_a_working_agent_and_holds_its_end(client: Client) {
-    let Some(stage) = Stage::new(client, PLAN) else {
-        return;
-    };
+    let stage = or_skip!(Stage::new(client, PLAN));
     let before = stage.users_files();
     let (first, pause) = Pause::before(runs(client, "echo one"));
     script(
@@ -83,9 +81,7 @@ fn a_brief_reaches_a_working_agent_and_holds_its_end(client: Client) {
 }
 
 fn a_brief_reaches_a_working_agent(client: Client) {
-    let Some(stage) = Stage::new(client, PLAN) else {
-        return;
-    };
+    let stage = or_skip!(Stage::new(client, PLAN));
     has_hooks(&stage, client);
     let (first, pause) = Pause::before(runs(client, "echo one"));
     stage.script(
@@ -111,9 +107,7 @@ fn a_brief_reaches_a_working_agent(client: Client) {
 }
 
 fn a_reserved_file_is_not_edited(client: Client) {
-    let Some(stage) = Stage::new(client, PLAN) else {
-        return;
-    };
+    let stage = or_skip!(Stage::new(client, PLAN));
     has_hooks(&stage, client);
     stage.world.ok(["worker", "add", "W7"]);
     stage.world.ok([
@@ -153,9 +147,7 @@ fn a_reserved_file_is_not_edited(client: Client) {
 }
 
 fn without_injection_nothing_is_told(client: Client) {
-    let Some(stage) = Stage::new(client, PLAN) else {
-        return;
-    };
+    let stage = or_skip!(Stage::new(client, PLAN));
     let settings = stage.world.home().join("config.toml");
     fs::write(settings, "[run]\ninject = []\n").unwrap();
     stage.script(

@@ -36,9 +36,7 @@ fn of_others(client: Client) -> (&'static str, &'static str) {
 }
 
 fn installed_hooks_fire_beside_those_of_others_and_leave_no_trace(client: Client) {
-    let Some(person) = Person::with(client) else {
-        return;
-    };
+    let person = or_skip!(Person::with(client));
     let world = person.world();
     let (file, theirs) = of_others(client);
     let fired = world.outside().join("fired");

@@ -23,9 +23,7 @@ const PROMPT: &str = "# Task 9: Take part in the fleet";
 const TOLD: &str = "You are worker W3 of the Flagpost fleet of web.";
 
 fn a_session_joins_by_itself_and_acknowledges_its_brief(client: Client) {
-    let Some(person) = Person::with(client) else {
-        return;
-    };
+    let person = or_skip!(Person::with(client));
     let world = person.world();
     world.ok(["hooks", "install", "--agent", client.as_str()]);
     person.stage.script(
@@ -49,9 +47,7 @@ fn a_session_joins_by_itself_and_acknowledges_its_brief(client: Client) {
 }
 
 fn the_next_session_is_the_worker(client: Client) {
-    let Some(person) = Person::with(client) else {
-        return;
-    };
+    let person = or_skip!(Person::with(client));
     let world = person.world();
     world.ok(["hooks", "install", "--agent", client.as_str()]);
     person.trusts_hooks();
@@ -86,9 +82,7 @@ fn the_next_session_is_the_worker(client: Client) {
 }
 
 fn a_session_is_its_worker_when_it_is_cleared_compacted_and_resumed(client: Client) {
-    let Some(person) = Person::with(client) else {
-        return;
-    };
+    let person = or_skip!(Person::with(client));
     let (world, stage) = (person.world(), &person.stage);
     world.ok(["hooks", "install", "--agent", client.as_str()]);
     world.ok(["worker", "join", "W3"]);

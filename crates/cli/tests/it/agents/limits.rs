@@ -39,9 +39,10 @@ fn said(client: Client, task: u32) -> [Step; 2] {
 }
 
 fn at_its_limit_an_account_rests(client: Client) {
-    let Some(stage) = stage(client, "- [ ] Write the parser\n- [ ] Write the printer\n") else {
-        return;
-    };
+    let stage = or_skip!(stage(
+        client,
+        "- [ ] Write the parser\n- [ ] Write the printer\n"
+    ));
     let limit = usage_limit(clients::api(client), RESETS_AT);
     for task in [1, 2] {
         stage.script(task, [limit.clone().for_ever()]);
@@ -103,9 +104,7 @@ fn the_work_goes_on_when_the_account_may(client: Client) {
             Some((stage, run))
         })
     });
-    let Some((stage, run)) = rested else {
-        return;
-    };
+    let (stage, run) = or_skip!(rested);
     let ends = vec!["PARKED".to_owned(), "PASS".to_owned()];
     assert_eq!((run.code, run.ends(1)), (0, ends), "{}", run.shown);
     assert_eq!(run.ended(1)["attempt"], 1, "{}", run.shown);
@@ -118,9 +117,10 @@ fn the_work_goes_on_when_the_account_may(client: Client) {
 }
 
 fn a_warning_starts_nothing_new(client: Client) {
-    let Some(stage) = stage(client, "- [ ] Write the parser\n- [ ] Write the printer\n") else {
-        return;
-    };
+    let stage = or_skip!(stage(
+        client,
+        "- [ ] Write the parser\n- [ ] Write the printer\n"
+    ));
     let near = |step| used(clients::api(client), step, 0.96, RESETS_AT);
     stage.script(1, said(client, 1).map(near));
     stage.script(2, said(client, 2));
@@ -136,9 +136,7 @@ fn a_warning_starts_nothing_new(client: Client) {
 
 /// Half a minute: what a run leaves a server alone for.
 fn a_burst_is_waited_out_and_spends_nothing(client: Client) {
-    let Some(stage) = stage(client, "- [ ] Write the parser\n") else {
-        return;
-    };
+    let stage = or_skip!(stage(client, "- [ ] Write the parser\n"));
     let [done, end] = said(client, 1);
     stage.script(1, [burst(clients::api(client)), done, end]);
     let run = stage.run(&["--agent", client.as_str(), "--retries", "1"]);

@@ -12,9 +12,7 @@ use super::{
 for_each_client!(where_the_conversation_is_gone_the_task_begins_anew);
 
 fn where_the_conversation_is_gone_the_task_begins_anew(client: Client) {
-    let Some(stage) = Stage::new(client, "- [ ] Choose the grammar\n") else {
-        return;
-    };
+    let stage = or_skip!(Stage::new(client, "- [ ] Choose the grammar\n"));
     stage.script(
         1,
         [

@@ -19,9 +19,7 @@ for_each_client!(what_the_operator_adds_reaches_the_command_line);
 const PLAN: &str = "- [ ] Write the parser\n";
 
 fn what_the_operator_adds_reaches_the_command_line(client: Client) {
-    let Some(mut stage) = Stage::new(client, PLAN) else {
-        return;
-    };
+    let mut stage = or_skip!(Stage::new(client, PLAN));
     let (model, args) = match client {
         Client::Claude => ("claude-haiku-4-5", &["--model", "claude-haiku-4-5"]),
         Client::Codex => ("gpt-5.4", &["--model", "gpt-5.4"]),
@@ -70,9 +68,7 @@ fn what_the_operator_adds_reaches_the_command_line(client: Client) {
 #[ignore = "the whole client matrix: ./check --all"]
 fn a_conversation_of_codex_goes_on_with_what_the_operator_added() {
     let client = Client::Codex;
-    let Some(stage) = Stage::new(client, PLAN) else {
-        return;
-    };
+    let stage = or_skip!(Stage::new(client, PLAN));
     let elsewhere = stage.world.outside().join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
     let (elsewhere, key) = (elsewhere.to_str().unwrap(), "run.agents.codex.args");
@@ -102,9 +98,7 @@ fn a_conversation_of_codex_goes_on_with_what_the_operator_added() {
 #[test]
 #[ignore = "the whole client matrix: ./check --all"]
 fn a_subscription_reaches_claude_and_what_ties_it_to_a_parent_does_not() {
-    let Some(mut stage) = Stage::of(&[(Client::Claude, Login::Subscription)], PLAN) else {
-        return;
-    };
+    let mut stage = or_skip!(Stage::of(&[(Client::Claude, Login::Subscription)], PLAN));
     // Claude started from within Claude would not work.
     for (name, value) in [
         ("CLAUDECODE", "1"),
@@ -141,9 +135,7 @@ fn a_subscription_reaches_claude_and_what_ties_it_to_a_parent_does_not() {
 #[test]
 #[ignore = "the whole client matrix: ./check --all"]
 fn codex_has_its_task_and_its_path_and_no_parent() {
-    let Some(mut stage) = Stage::new(Client::Codex, PLAN) else {
-        return;
-    };
+    let mut stage = or_skip!(Stage::new(Client::Codex, PLAN));
     for name in ["CLAUDECODE", "CODEX_THREAD_ID", "CLAUDE_CODE_SESSION_ID"] {
         stage.set(name, "a-parent");
     }

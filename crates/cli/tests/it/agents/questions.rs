@@ -40,9 +40,7 @@ fn must_have_gone_on(stage: &Stage) {
 }
 
 fn an_answer_goes_on_with_the_conversation(client: Client) {
-    let Some(stage) = Stage::new(client, PLAN) else {
-        return;
-    };
+    let stage = or_skip!(Stage::new(client, PLAN));
     play(&stage, client);
     let mut run = stage.begin(&[
         "--agent",
@@ -65,9 +63,7 @@ fn an_answer_goes_on_with_the_conversation(client: Client) {
 }
 
 fn an_answer_between_runs_goes_on_with_the_conversation(client: Client) {
-    let Some(stage) = Stage::new(client, PLAN) else {
-        return;
-    };
+    let stage = or_skip!(Stage::new(client, PLAN));
     play(&stage, client);
     let args = ["--agent", client.as_str(), "--worktrees"];
     let first = stage.run(&args);

@@ -17,9 +17,7 @@ const PLAN: &str =
     "- [ ] Report where it is not allowed\n- [ ] Try what is not allowed, then say done\n";
 
 fn a_refused_report_never_passes_and_other_refusals_are_shown(client: Client) {
-    let Some(stage) = Stage::new(client, PLAN) else {
-        return;
-    };
+    let stage = or_skip!(Stage::new(client, PLAN));
     let refused = |name: &str| {
         let outside = stage.world.outside().join(name);
         let settings = stage.world.repository().join(".claude").join(name);

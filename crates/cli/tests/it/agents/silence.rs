@@ -12,9 +12,7 @@ for_each_client!(who_says_nothing_is_asked_once_and_never_passes);
 const PLAN: &str = "- [ ] Be quiet, then speak\n- [ ] Be quiet\n";
 
 fn who_says_nothing_is_asked_once_and_never_passes(client: Client) {
-    let Some(stage) = Stage::new(client, PLAN) else {
-        return;
-    };
+    let stage = or_skip!(Stage::new(client, PLAN));
     stage.script(
         1,
         [

@@ -15,9 +15,7 @@ for_clients! {
 }
 
 fn an_agent_ends_its_task_with_a_tool(client: Client) {
-    let Some(stage) = Stage::new(client, "- [ ] Write the parser\n") else {
-        return;
-    };
+    let stage = or_skip!(Stage::new(client, "- [ ] Write the parser\n"));
     let before = stage.users_files();
     let note = json!({"task": 1, "text": "The lexer was there already"});
     let end = json!({"task": 1, "outcome": "completed", "text": "Parsed"});

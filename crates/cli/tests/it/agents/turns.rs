@@ -86,9 +86,7 @@ fn said(stage: &Stage) -> Vec<String> {
 }
 
 fn a_brief_reaches_an_agent_that_calls_no_tool(client: Client) {
-    let Some(stage) = Stage::new(client, PLAN) else {
-        return;
-    };
+    let stage = or_skip!(Stage::new(client, PLAN));
     let before = stage.users_files();
     let (first, pause) = Pause::before(Step::text("I think that I am done."));
     script(&stage, client, [first]);
@@ -128,9 +126,7 @@ fn a_brief_reaches_an_agent_that_calls_no_tool(client: Client) {
 }
 
 fn a_brief_reaches_an_agent_that_has_no_hooks_once(client: Client) {
-    let Some(stage) = Stage::new(client, PLAN) else {
-        return;
-    };
+    let stage = or_skip!(Stage::new(client, PLAN));
     injects(&stage, "[\"turns\"]");
     let (first, pause) = Pause::before(runs(client, "flagpost done 1 Parsed"));
     stage.script(1, [first, Step::text("Said."), Step::text("I see.")]);
@@ -144,9 +140,7 @@ fn a_brief_reaches_an_agent_that_has_no_hooks_once(client: Client) {
 }
 
 fn an_unread_brief_holds_the_end_and_stays_unread(client: Client) {
-    let Some(stage) = Stage::new(client, PLAN) else {
-        return;
-    };
+    let stage = or_skip!(Stage::new(client, PLAN));
     let (first, pause) = Pause::before(Step::text("I think."));
     stage.script(
         1,
@@ -169,9 +163,7 @@ fn an_unread_brief_holds_the_end_and_stays_unread(client: Client) {
 }
 
 fn what_a_dying_process_was_not_told_reaches_the_next(client: Client) {
-    let Some(stage) = Stage::new(client, PLAN) else {
-        return;
-    };
+    let stage = or_skip!(Stage::new(client, PLAN));
     let (first, pause) = Pause::before(Step::hang());
     script(&stage, client, [first]);
     let mut run = stage.begin(&["--agent", client.as_str(), "--retries", "2"]);
@@ -199,9 +191,7 @@ fn a_time_limit_ends_a_second_turn_and_the_conversation_goes_on(client: Client) 
         });
         script(stage, client, [first, silences.of_attempt(1)]);
     };
-    let Some((stage, run)) = limited(client, || Stage::new(client, PLAN), play) else {
-        return;
-    };
+    let (stage, run) = or_skip!(limited(client, || Stage::new(client, PLAN), play));
     run.came_to(0, &["FAIL", "PASS"]);
     assert_eq!(tellings(&stage)[0], "turn", "{}", run.shown);
     assert_eq!(run.sessions(1).len(), 1, "{}", run.shown);
@@ -218,9 +208,7 @@ fn a_time_limit_ends_a_second_turn_and_the_conversation_goes_on(client: Client) 
 }
 
 fn a_killed_run_loses_nothing(client: Client) {
-    let Some(stage) = Stage::new(client, PLAN) else {
-        return;
-    };
+    let stage = or_skip!(Stage::new(client, PLAN));
     let (first, pause) = Pause::before(Step::hang());
     script(&stage, client, [first]);
     let args = ["--agent", client.as_str()];
@@ -236,9 +224,7 @@ fn a_killed_run_loses_nothing(client: Client) {
 }
 
 fn without_turns_the_hooks_tell(client: Client) {
-    let Some(stage) = Stage::new(client, PLAN) else {
-        return;
-    };
+    let stage = or_skip!(Stage::new(client, PLAN));
     injects(&stage, "[\"hooks\"]");
     let (first, pause) = Pause::before(Step::text("I think."));
     script(&stage, client, [first]);
@@ -258,9 +244,7 @@ fn answer(stage: &Stage, pause: &Pause) {
 }
 
 fn an_answer_reaches_an_agent_that_has_not_ended(client: Client) {
-    let Some(stage) = Stage::new(client, PLAN) else {
-        return;
-    };
+    let stage = or_skip!(Stage::new(client, PLAN));
     let (last_words, pause) = Pause::before(Step::text("I asked."));
     let done = Step::by(move |request| {
         let text = request.text();
@@ -297,9 +281,7 @@ fn an_answer_reaches_an_agent_that_has_not_ended(client: Client) {
 }
 
 fn without_turns_an_answer_that_comes_at_once_spends_no_attempt(client: Client) {
-    let Some(stage) = Stage::new(client, PLAN) else {
-        return;
-    };
+    let stage = or_skip!(Stage::new(client, PLAN));
     injects(&stage, "[\"hooks\"]");
     let (last_words, pause) = Pause::before(Step::text("I asked."));
     stage.script(

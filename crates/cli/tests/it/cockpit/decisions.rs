@@ -11,10 +11,7 @@ use crate::{
 #[test]
 fn y_lets_the_shown_brief_through_and_the_history_says_by_whom() {
     let fleet = waiting(1);
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
-    terminal.cockpit();
+    let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     terminal.shows("by noon");
     terminal.keys(&["y"]);
     let line = until_decided(&fleet, 1).remove(0);
@@ -40,10 +37,7 @@ fn y_lets_the_shown_brief_through_and_the_history_says_by_whom() {
 #[test]
 fn what_i_decided_is_told_as_the_answer_to_it_and_not_as_news_of_somebody() {
     let fleet = waiting(1);
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
-    terminal.cockpit();
+    let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     terminal.keys(&["y"]);
     terminal.shows("nothing waits for you");
     let screen = terminal.rests();
@@ -54,10 +48,7 @@ fn what_i_decided_is_told_as_the_answer_to_it_and_not_as_news_of_somebody() {
 #[test]
 fn n_asks_for_the_reason_that_the_worker_is_told() {
     let fleet = waiting(1);
-    let Some(terminal) = Terminal::open(&fleet.world, 140, 24) else {
-        return;
-    };
-    terminal.cockpit();
+    let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 140, 24));
     terminal.keys(&["n"]);
     terminal.shows("reject W1 1, why");
     terminal.types("not yet: y or n, q 1 or 2?");
@@ -75,10 +66,7 @@ fn n_asks_for_the_reason_that_the_worker_is_told() {
 #[test]
 fn a_rejection_that_is_left_rejects_nothing() {
     let fleet = waiting(1);
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
-    terminal.cockpit();
+    let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     for leave in ["Escape", "C-c"] {
         terminal.keys(&["n"]);
         terminal.shows("reject W1 1, why");
@@ -93,10 +81,7 @@ fn a_rejection_that_is_left_rejects_nothing() {
 #[test]
 fn capital_y_lets_through_those_that_were_listed_and_none_that_came_meanwhile() {
     let fleet = waiting(3);
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
-    terminal.cockpit();
+    let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     terminal.keys(&["Y"]);
     terminal.shows("let all 3 listed through");
     propose(&fleet, "W2", "I came later");
@@ -113,10 +98,7 @@ fn capital_y_lets_through_those_that_were_listed_and_none_that_came_meanwhile() 
 #[test]
 fn capital_y_takes_nothing_but_y_for_an_answer() {
     let fleet = waiting(2);
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
-    terminal.cockpit();
+    let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     for answer in ["Enter", "Y", "n", "Escape", "Space"] {
         terminal.keys(&["Y"]);
         terminal.shows("let all 2 listed through");
@@ -135,10 +117,7 @@ fn capital_y_takes_nothing_but_y_for_an_answer() {
 #[test]
 fn two_keys_at_once_decide_on_one_brief() {
     let fleet = waiting(2);
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
-    terminal.cockpit();
+    let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     terminal.types("yy");
     until_decided(&fleet, 1);
     terminal.shows("Inbox(1)");
@@ -152,10 +131,7 @@ fn a_long_brief_is_let_through_once_its_end_was_on_the_screen() {
     let fleet = Fleet::of(1);
     let lines: Vec<String> = (1..=60).map(|n| format!("line {n} of many")).collect();
     propose(&fleet, "W1", &lines.join("\n"));
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
-    terminal.cockpit();
+    let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     terminal.keys(&["y"]);
     terminal.shows("its end has not been on the screen yet");
     assert_undecided(&fleet, "W1");
@@ -170,10 +146,7 @@ fn a_long_brief_is_let_through_once_its_end_was_on_the_screen() {
 fn a_brief_that_comes_does_not_take_the_place_of_the_shown_one() {
     let fleet = Fleet::of(3);
     propose(&fleet, "W3", "I was first");
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
-    terminal.cockpit();
+    let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     terminal.shows("I was first");
     propose(&fleet, "W1", "I am in front");
     terminal.shows("Inbox(2)");
@@ -186,10 +159,7 @@ fn a_brief_that_comes_does_not_take_the_place_of_the_shown_one() {
 #[test]
 fn what_is_pasted_decides_nothing() {
     let fleet = waiting(2);
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
-    terminal.cockpit();
+    let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     terminal.tmux(&["set-buffer", "yYy\ny\n"]);
     terminal.tmux(&["paste-buffer", "-p"]);
     terminal.rests();
@@ -202,10 +172,7 @@ fn capital_j_scrolls_as_far_in_one_pane_as_beside_the_list() {
     let lines: Vec<String> = (1..=60).map(|n| format!("line {n} of many")).collect();
     propose(&fleet, "W1", &lines.join("\n"));
     for (columns, rows, zooms) in [(80, 24, false), (79, 24, false), (80, 24, true)] {
-        let Some(terminal) = Terminal::open(&fleet.world, columns, rows) else {
-            return;
-        };
-        terminal.cockpit();
+        let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, columns, rows));
         if zooms {
             terminal.keys(&["+"]);
             terminal.until("it is zoomed", |it| !it.contains("Waits for you 1"));
@@ -223,10 +190,7 @@ fn capital_j_scrolls_as_far_in_one_pane_as_beside_the_list() {
 #[test]
 fn letters_of_a_filter_or_of_the_palette_decide_nothing() {
     let fleet = waiting(2);
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
-    terminal.cockpit();
+    let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     for (key, typed) in [("/", "yYney"), (":", "yYney"), ("?", "yYney")] {
         terminal.keys(&[key]);
         terminal.types(typed);
@@ -242,10 +206,7 @@ fn letters_of_a_filter_or_of_the_palette_decide_nothing() {
 #[test]
 fn a_click_selects_and_decides_nothing() {
     let fleet = waiting(2);
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
-    terminal.cockpit();
+    let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     terminal.shows("Merge the seal 1");
     // The second row of the list, twice; then everywhere.
     for _ in 0..2 {
@@ -267,10 +228,7 @@ fn a_click_selects_and_decides_nothing() {
 #[test]
 fn ctrl_o_copies_the_shown_words_and_no_more() {
     let fleet = waiting(1);
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
-    terminal.cockpit();
+    let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     terminal.keys(&["C-o"]);
     terminal.until("they are copied", |_| {
         terminal.tmux(&["show-buffer"]) == "Merge the seal 1\n\nby noon"
@@ -282,10 +240,7 @@ fn ctrl_o_copies_the_shown_words_and_no_more() {
 fn ratify_all_of_the_palette_takes_nothing_that_came_while_it_was_typed() {
     let fleet = waiting(1);
     fleet.world.ok(["worker", "add", "W2"]);
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
-    terminal.cockpit();
+    let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     terminal.keys(&[":"]);
     terminal.types("/ratify all");
     terminal.shows(":/ratify all");

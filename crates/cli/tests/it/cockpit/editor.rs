@@ -24,10 +24,7 @@ fn a_changed_body_is_shown_as_a_difference_and_sent_by_y() {
     let fleet = edited_by(
         "sed 's/noon/midnight/' \"$1\" > \"$1.new\"; cat \"$1.new\" > \"$1\"; rm \"$1.new\"",
     );
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
-    terminal.cockpit();
+    let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     terminal.keys(&["e"]);
     let screen = terminal.shows("let W1 1 through with this change? [y/N]");
     assert!(
@@ -48,10 +45,7 @@ fn a_changed_body_is_shown_as_a_difference_and_sent_by_y() {
 #[test]
 fn a_line_break_that_the_editor_adds_at_the_end_is_no_changed_line() {
     let fleet = edited_by("printf '\\nand more\\n' >> \"$1\"");
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
-    terminal.cockpit();
+    let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     terminal.keys(&["e"]);
     let screen = terminal.shows("let W1 1 through with this change? [y/N]");
     assert!(screen.contains("+ and more"), "{screen}");
@@ -61,10 +55,7 @@ fn a_line_break_that_the_editor_adds_at_the_end_is_no_changed_line() {
 #[test]
 fn a_difference_that_is_not_wanted_is_dropped_with_its_words() {
     let fleet = edited_by("echo Delete everything > \"$1\"");
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
-    terminal.cockpit();
+    let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     for answer in ["n", "Enter", "Escape"] {
         terminal.keys(&["e"]);
         terminal.shows("let W1 1 through with this change? [y/N]");
@@ -78,10 +69,7 @@ fn a_difference_that_is_not_wanted_is_dropped_with_its_words() {
 #[test]
 fn an_editor_that_changes_nothing_is_asked_whether_it_goes_as_it_is() {
     let fleet = edited_by("exit 0");
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
-    terminal.cockpit();
+    let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     terminal.keys(&["e"]);
     terminal.shows("nothing was changed: let W1 1 through as it is? [y/N]");
     terminal.keys(&["Enter"]);
@@ -98,10 +86,7 @@ fn an_editor_that_changes_nothing_is_asked_whether_it_goes_as_it_is() {
 #[test]
 fn an_emptied_body_decides_nothing() {
     let fleet = edited_by(": > \"$1\"");
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
-    terminal.cockpit();
+    let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     terminal.keys(&["e"]);
     let screen = terminal.shows("nothing happened");
     assert!(screen.contains("by noon"), "{screen}");
@@ -118,10 +103,7 @@ fn an_editor_that_fails_or_is_not_there_decides_nothing() {
         if let Some(place) = place {
             fleet.world.set("EDITOR", place);
         }
-        let Some(terminal) = Terminal::open(&fleet.world, 160, 24) else {
-            return;
-        };
-        terminal.cockpit();
+        let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 160, 24));
         terminal.keys(&["e"]);
         let screen = terminal.shows("nothing was decided");
         assert!(screen.contains(said), "{screen}");
@@ -133,10 +115,7 @@ fn an_editor_that_fails_or_is_not_there_decides_nothing() {
 #[test]
 fn an_editor_that_leaves_what_is_no_text_ends_nothing() {
     let fleet = edited_by("printf 'bad \\377\\n' > \"$1\"");
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
-    terminal.cockpit();
+    let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     terminal.keys(&["e"]);
     let screen = terminal.until("it is back", |it| {
         it.contains("✗") || it.contains("[y/N]") || it.contains("\nit ended with")
@@ -148,10 +127,7 @@ fn an_editor_that_leaves_what_is_no_text_ends_nothing() {
 #[test]
 fn an_editor_that_takes_its_file_away_ends_nothing() {
     let fleet = edited_by("rm \"$1\"");
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
-    terminal.cockpit();
+    let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     terminal.keys(&["e"]);
     let screen = terminal.until("it is back", |it| {
         it.contains("✗") || it.contains("nothing happened") || it.contains("\nit ended with")
@@ -165,10 +141,7 @@ fn keys_typed_in_the_editor_are_the_editors_none_lost_and_none_doubled() {
     let fleet = edited_by(
         "clear; for n in 1 2 3; do printf 'line %s: ' $n; IFS= read -r line; printf '\\n%s' \"$line\" >> \"$1\"; done",
     );
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
-    terminal.cockpit();
+    let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     let words = [
         "yYnq jk 123456 /?:@",
         "the quick brown fox jumps over it",
@@ -208,10 +181,7 @@ fn a_y_that_was_typed_before_the_difference_was_shown_does_not_confirm_it() {
         "echo 'in the editor'; touch \"${0%/*}/open\"; \
          until [ -e \"${0%/*}/go\" ]; do sleep 0.05; done; echo Delete everything > \"$1\"",
     );
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
-    terminal.cockpit();
+    let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     terminal.keys(&["e"]);
     terminal.shows("in the editor");
     terminal.types("yyy");
@@ -227,10 +197,7 @@ fn a_y_that_was_typed_before_the_difference_was_shown_does_not_confirm_it() {
 #[test]
 fn nobody_else_can_read_the_draft_and_nothing_of_it_stays() {
     let fleet = edited_by("stat -c '%a %n' \"$1\" > \"${0%/*}/seen\"; echo more >> \"$1\"");
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
-    terminal.cockpit();
+    let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     terminal.keys(&["e"]);
     terminal.shows("[y/N]");
     let seen = fs::read_to_string(fleet.world.outside().join("seen")).unwrap();
@@ -248,10 +215,7 @@ fn a_brief_that_changes_while_the_editor_is_open_is_not_decided_on() {
     let fleet = edited_by(
         "echo 'in the editor'; until [ -e \"${0%/*}/go\" ]; do sleep 0.05; done; echo 'my words' > \"$1\"",
     );
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
-    terminal.cockpit();
+    let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     terminal.keys(&["e"]);
     terminal.shows("in the editor");
     fs::write(fleet.inbox("W1").join("0001.brief"), "Delete everything").unwrap();
@@ -270,10 +234,7 @@ fn a_brief_that_changes_while_the_editor_is_open_is_not_decided_on() {
 #[test]
 fn keys_typed_right_behind_e_are_not_taken_for_a_decision() {
     let fleet = edited_by("echo Delete everything > \"$1\"");
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
-    terminal.cockpit();
+    let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     // In one piece, as fast as a person who expects an editor.
     terminal.types("ey");
     terminal.shows("with this change? [y/N]");
@@ -284,10 +245,7 @@ fn keys_typed_right_behind_e_are_not_taken_for_a_decision() {
 #[test]
 fn a_window_that_is_resized_in_the_editor_is_drawn_in_its_new_size() {
     let fleet = edited_by("echo 'in the editor'; until [ -e \"${0%/*}/go\" ]; do sleep 0.05; done");
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
-    terminal.cockpit();
+    let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     terminal.keys(&["e"]);
     terminal.shows("in the editor");
     terminal.resize(120, 40);

@@ -29,9 +29,7 @@ fn signals_that_keys_stand_for_elsewhere_give_it_back_too() {
 
 fn ended_by(signal: Signal) {
     let fleet = waiting(1);
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
+    let terminal = or_skip!(Terminal::open(&fleet.world, 80, 24));
     terminal.keeps_its_settings();
     terminal.cockpit();
     let pid = terminal.pid();
@@ -43,9 +41,7 @@ fn ended_by(signal: Signal) {
 #[test]
 fn a_signal_in_the_midst_of_a_question_gives_it_back_too() {
     let fleet = waiting(1);
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
+    let terminal = or_skip!(Terminal::open(&fleet.world, 80, 24));
     terminal.keeps_its_settings();
     terminal.cockpit();
     terminal.keys(&["n"]);
@@ -62,10 +58,7 @@ fn a_window_that_is_closed_leaves_nobody_behind() {
     let script = editor(&fleet, "echo 'in the editor'; exec sleep 600");
     fleet.world.set("EDITOR", script);
     for is_editing in [false, true] {
-        let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-            return;
-        };
-        terminal.cockpit();
+        let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
         if is_editing {
             terminal.keys(&["e"]);
             terminal.shows("in the editor");
@@ -87,9 +80,7 @@ fn a_signal_while_the_editor_is_open_ends_it_once_the_editor_has_ended() {
         "echo 'in the editor'; until [ -e \"${0%/*}/go\" ]; do sleep 0.05; done",
     );
     fleet.world.set("EDITOR", script);
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
+    let terminal = or_skip!(Terminal::open(&fleet.world, 80, 24));
     terminal.keeps_its_settings();
     terminal.cockpit();
     terminal.keys(&["e"]);
@@ -109,10 +100,7 @@ fn ctrl_c_in_the_editor_is_the_editors() {
         "trap 'echo more >> \"$1\"; exit 0' INT; echo 'in the editor'; while :; do sleep 0.05; done",
     );
     fleet.world.set("EDITOR", script);
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
-    terminal.cockpit();
+    let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     terminal.keys(&["e"]);
     terminal.shows("in the editor");
     terminal.keys(&["C-c"]);
@@ -126,10 +114,7 @@ fn ctrl_c_in_the_editor_is_the_editors() {
 fn kill_9_leaves_a_terminal_that_reset_mends_and_no_half_decision() {
     for delay in [0, 1, 3, 6, 10, 20] {
         let fleet = waiting(1);
-        let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-            return;
-        };
-        terminal.cockpit();
+        let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
         let pid = terminal.pid();
         terminal.keys(&["y"]);
         thread::sleep(Duration::from_millis(delay));
@@ -155,9 +140,7 @@ fn kill_9_leaves_a_terminal_that_reset_mends_and_no_half_decision() {
 #[test]
 fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_takes_it_back() {
     let fleet = waiting(2);
-    let Some(terminal) = Terminal::open(&fleet.world, 140, 24) else {
-        return;
-    };
+    let terminal = or_skip!(Terminal::open(&fleet.world, 140, 24));
     terminal.keeps_its_settings();
     terminal.runs("flagpost cockpit");
     terminal.shows("Waits for you 2");
@@ -190,9 +173,7 @@ fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_takes_it_back() {
 #[test]
 fn a_brief_that_comes_while_it_is_suspended_is_there_afterwards_in_any_size() {
     let fleet = waiting(1);
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
+    let terminal = or_skip!(Terminal::open(&fleet.world, 80, 24));
     terminal.runs("flagpost cockpit");
     terminal.shows("Waits for you 1");
     terminal.keys(&["C-z"]);

@@ -144,9 +144,7 @@ fn evil_fleet() -> Fleet {
 fn evil_words_are_shown_as_marks_on_every_screen_and_page() {
     let fleet = evil_fleet();
     for (columns, rows) in [(80, 24), (200, 60)] {
-        let Some(terminal) = Terminal::open(&fleet.world, columns, rows) else {
-            return;
-        };
+        let terminal = or_skip!(Terminal::open(&fleet.world, columns, rows));
         assert_it_would_be_seen(&terminal);
         let written = terminal.keeps_what_is_written();
         terminal.cockpit();
@@ -187,10 +185,7 @@ fn a_line_of_a_megabyte_is_shown_to_its_end_before_it_is_let_through() {
         .world
         .feed(["assign", "1", "W1", "--file", "-"], long.as_bytes());
     assert_eq!(ran.code, 0, "{ran}");
-    let Some(terminal) = Terminal::open(&fleet.world, 200, 60) else {
-        return;
-    };
-    terminal.cockpit();
+    let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 200, 60));
     terminal.keys(&["y"]);
     terminal.shows("its end has not been on the screen yet");
     assert_undecided(&fleet, "W1");
@@ -220,9 +215,7 @@ fn a_log_steers_nothing_but_its_own_colours() {
         place.display()
     );
     let _run = stage.start(&agent, &[]);
-    let Some(terminal) = Terminal::open(&stage.world, 120, 40) else {
-        return;
-    };
+    let terminal = or_skip!(Terminal::open(&stage.world, 120, 40));
     assert_it_would_be_seen(&terminal);
     stage.await_mark("printed");
     let written = terminal.keeps_what_is_written();

@@ -11,10 +11,7 @@ use crate::cockpit::{
 fn a_key_of_ones_own_takes_the_place_of_the_usual_one() {
     let fleet = waiting(1);
     fleet.world.ok(["config", "set", "keys.ratify", "ctrl-y"]);
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
-    terminal.cockpit();
+    let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     terminal.shows("ctrl-y let through");
     terminal.keys(&["y"]);
     terminal.rests();
@@ -27,9 +24,7 @@ fn a_key_of_ones_own_takes_the_place_of_the_usual_one() {
 fn keys_that_cannot_be_used_are_told_before_the_screen_is_taken() {
     let fleet = waiting(1);
     let config = fleet.world.home().join("config.toml");
-    let Some(terminal) = Terminal::open(&fleet.world, 100, 24) else {
-        return;
-    };
+    let terminal = or_skip!(Terminal::open(&fleet.world, 100, 24));
     for (keys, said) in [
         ("ratify = \"q\"", "q means both ratify and quit"),
         ("ratify = \"hyper-y\"", "\"hyper-y\" is no key"),
@@ -51,9 +46,7 @@ fn keys_that_cannot_be_used_are_told_before_the_screen_is_taken() {
 #[test]
 fn what_is_no_terminal_gets_a_pointer_to_status_instead() {
     let fleet = waiting(1);
-    let Some(terminal) = Terminal::open(&fleet.world, 100, 24) else {
-        return;
-    };
+    let terminal = or_skip!(Terminal::open(&fleet.world, 100, 24));
     for command in [
         "flagpost cockpit | cat; echo \"it ended with ${PIPESTATUS[0]}\"",
         "flagpost cockpit < /dev/null; echo \"it ended with $?\"",

@@ -8,9 +8,7 @@ const AGENT: &str = r#"echo 'the first line'; await go-1; echo 'the second line'
 #[test]
 fn l_follows_a_log_as_it_grows_until_somebody_scrolls() {
     let stage = Stage::of_equal(1);
-    let Some(terminal) = Terminal::open(&stage.world, 100, 30) else {
-        return;
-    };
+    let terminal = or_skip!(Terminal::open(&stage.world, 100, 30));
     let _run = stage.start(AGENT, &[]);
     terminal.cockpit();
     terminal.keys(&["5"]);

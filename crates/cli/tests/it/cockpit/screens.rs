@@ -13,9 +13,7 @@ use crate::{
 fn it_opens_on_the_inbox_shows_each_screen_and_leaves_the_terminal_as_it_was() {
     let fleet = waiting(2);
     fleet.world.ok(["add", "Write the parser"]);
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
+    let terminal = or_skip!(Terminal::open(&fleet.world, 80, 24));
     terminal.keeps_its_settings();
     terminal.runs("echo what was there before");
     terminal.cockpit();
@@ -50,9 +48,7 @@ fn it_opens_on_the_inbox_shows_each_screen_and_leaves_the_terminal_as_it_was() {
 fn it_opens_on_the_fleet_where_nothing_waits_and_ends_by_ctrl_c_too() {
     let world = world();
     world.ok(["init"]);
-    let Some(terminal) = Terminal::open(&world, 80, 24) else {
-        return;
-    };
+    let terminal = or_skip!(Terminal::open(&world, 80, 24));
     terminal.keeps_its_settings();
     terminal.cockpit();
     terminal.shows("no workers yet");
@@ -86,17 +82,12 @@ fn another_size_shows_what_a_cockpit_opened_in_it_shows() {
     ];
     let mut wanted = Vec::new();
     for size in sizes {
-        let Some(screen) = fresh(&fleet.world, size) else {
-            return;
-        };
+        let screen = or_skip!(fresh(&fleet.world, size));
         wanted.push(screen);
     }
     assert!(wanted[0].contains("one pane below 80×24"), "{}", wanted[0]);
     assert!(!wanted[2].contains("one pane below"), "{}", wanted[2]);
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
-    terminal.cockpit();
+    let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     for (size, wanted) in sizes.into_iter().zip(wanted) {
         terminal.resize(size.0, size.1);
         let words = format!("{size:?} looks like this:\n{wanted}\nbut");
@@ -115,10 +106,7 @@ fn another_size_shows_what_a_cockpit_opened_in_it_shows() {
 #[test]
 fn in_one_pane_the_keys_decide_as_well() {
     let fleet = waiting(1);
-    let Some(terminal) = Terminal::open(&fleet.world, 60, 15) else {
-        return;
-    };
-    terminal.cockpit();
+    let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 60, 15));
     terminal.shows("by noon");
     terminal.keys(&["y"]);
     super::stage::until_decided(&fleet, 1);
@@ -127,9 +115,7 @@ fn in_one_pane_the_keys_decide_as_well() {
 #[test]
 fn where_the_locale_has_no_such_signs_letters_stand_for_them() {
     let fleet = waiting(1);
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
+    let terminal = or_skip!(Terminal::open(&fleet.world, 80, 24));
     for settings in ["LANG=C", "LC_ALL=POSIX", "LANG= LC_CTYPE=C"] {
         terminal.runs(&format!("{settings} flagpost cockpit"));
         terminal.shows("by noon");
@@ -162,10 +148,7 @@ fn until_idle(pid: u32) {
 #[test]
 fn an_idle_cockpit_does_nothing() {
     let fleet = waiting(3);
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
-    terminal.cockpit();
+    let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     let pid = terminal.pid();
     for key in ["1", "5", "4"] {
         terminal.keys(&[key]);

@@ -43,10 +43,7 @@ fn words_that_a_foreign_hand_changes_at_the_last_moment_are_shown_and_not_let_th
 #[test]
 fn words_that_a_foreign_hand_changes_are_marked_as_such() {
     let fleet = waiting(1);
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
-    terminal.cockpit();
+    let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     fs::write(fleet.inbox("W1").join("0001.brief"), "Delete everything").unwrap();
     let screen = terminal.shows("Delete everything");
     assert!(screen.contains("changed since it was proposed"), "{screen}");
@@ -110,10 +107,7 @@ fn what_somebody_else_rejected_meanwhile_stays_rejected() {
 #[test]
 fn a_reason_typed_for_other_words_rejects_nothing() {
     let fleet = waiting(1);
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
-    terminal.cockpit();
+    let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     terminal.keys(&["n"]);
     terminal.shows("reject W1 1, why");
     fs::write(fleet.inbox("W1").join("0001.brief"), "Delete everything").unwrap();

@@ -12,9 +12,7 @@ use crate::{
 fn it_is_told_by_the_daemon_where_one_runs_and_by_the_files_where_none_does() {
     let fleet = waiting(1);
     let world = &fleet.world;
-    let Some(terminal) = Terminal::open(world, 80, 24) else {
-        return;
-    };
+    let terminal = or_skip!(Terminal::open(world, 80, 24));
     let _daemon = Daemon(world);
     terminal.cockpit();
     let source = |words: &str| {
@@ -51,9 +49,7 @@ fn it_is_told_by_the_daemon_where_one_runs_and_by_the_files_where_none_does() {
 fn opened_beside_a_daemon_it_is_live_and_decides_by_itself() {
     let fleet = waiting(1);
     let world = &fleet.world;
-    let Some(terminal) = Terminal::open(world, 80, 24) else {
-        return;
-    };
+    let terminal = or_skip!(Terminal::open(world, 80, 24));
     let _daemon = Daemon(world);
     world.ok(["up"]);
     terminal.cockpit();
@@ -67,10 +63,7 @@ fn opened_beside_a_daemon_it_is_live_and_decides_by_itself() {
 #[test]
 fn what_is_shown_stays_while_the_home_cannot_be_read_and_says_so() {
     let fleet = waiting(1);
-    let Some(terminal) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
-    terminal.cockpit();
+    let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     terminal.shows("by noon");
     let (home, away) = (fleet.world.home(), fleet.world.outside().join("away"));
     std::fs::rename(&home, &away).unwrap();
@@ -95,9 +88,7 @@ fn what_is_shown_stays_while_the_home_cannot_be_read_and_says_so() {
 #[test]
 fn of_two_cockpits_one_decides_and_the_other_sees_it() {
     let fleet = waiting(1);
-    let Some(first) = Terminal::open(&fleet.world, 80, 24) else {
-        return;
-    };
+    let first = or_skip!(Terminal::open(&fleet.world, 80, 24));
     first.cockpit();
     first.tmux(&[
         "split-window",

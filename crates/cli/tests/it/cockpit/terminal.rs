@@ -66,6 +66,13 @@ impl<'w> Terminal<'w> {
         Some(terminal)
     }
 
+    /// The same with the cockpit open in it.
+    pub fn with_cockpit(world: &'w World, columns: u16, rows: u16) -> Option<Self> {
+        let terminal = Self::open(world, columns, rows)?;
+        terminal.cockpit();
+        Some(terminal)
+    }
+
     /// What tmux answers.
     pub fn tmux(&self, args: &[&str]) -> String {
         let mut command = self.world.command_of("tmux");

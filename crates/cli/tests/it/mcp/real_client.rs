@@ -16,9 +16,7 @@ const PROMPT: &str = "Take the next task and do it";
 
 #[test]
 fn claude_code_is_shown_the_tools_and_works_a_task_with_them() {
-    let Some(found) = Installed::find(Client::Claude) else {
-        return;
-    };
+    let found = or_skip!(Installed::find(Client::Claude));
     let (server, world) = scene(&found);
     world.ok(["worker", "add", "W1"]);
     world.ok(["add", "Write the parser"]);
@@ -63,9 +61,7 @@ fn claude_code_is_shown_the_tools_and_works_a_task_with_them() {
 
 #[test]
 fn the_plugin_of_claude_code_brings_hooks_and_tools() {
-    let Some(found) = Installed::find(Client::Claude) else {
-        return;
-    };
+    let found = or_skip!(Installed::find(Client::Claude));
     let (server, world) = scene(&found);
     let plugin = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contrib/claude");
     let mut validate = world.command_of("claude");

@@ -68,9 +68,7 @@ fn nothing_is_lost_or_twice_whatever_fails_for_ten_minutes() {
 #[test]
 #[ignore = "measures"]
 fn what_a_shared_claim_costs_a_process() {
-    let Some(stage) = Stage::set(Storage::Disk, 220) else {
-        return;
-    };
+    let stage = or_skip!(Stage::set(Storage::Disk, 220));
     // As fast as one asks, and ten in a second.
     for pause in [Duration::ZERO, Duration::from_millis(100)] {
         let claim = |_| {
@@ -91,9 +89,7 @@ fn what_a_shared_claim_costs_a_process() {
 }
 
 fn fail(extent: &Extent) {
-    let Some(mut stage) = Stage::set(extent.storage, extent.tasks) else {
-        return;
-    };
+    let mut stage = or_skip!(Stage::set(extent.storage, extent.tasks));
     let seed = std::env::var("FLAGPOST_TEST_SEED").ok();
     let seed = seed.map_or_else(|| u64::from(std::process::id()), |it| it.parse().unwrap());
     println!("seed {seed}, set after {:.1?}", stage.began.elapsed());

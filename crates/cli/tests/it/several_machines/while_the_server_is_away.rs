@@ -67,9 +67,7 @@ fn kept(machine: &Machine) -> Value {
 
 #[test]
 fn what_agents_say_is_kept_and_told_once_when_it_is_back() {
-    let Some((founder, other, tokens)) = two(4) else {
-        return;
-    };
+    let (founder, other, tokens) = or_skip!(two(4));
     founder.ok(["assign", "1192", "W3", "--inline", "Do it"]);
     founder.ok(["ratify", "W3", "1"]);
     until("its worker has it", || {
@@ -151,9 +149,7 @@ fn what_agents_say_is_kept_and_told_once_when_it_is_back() {
 
 #[test]
 fn a_late_result_is_one_and_goes_before_whatever_is_changed_next() {
-    let Some((founder, other, tokens)) = two(1) else {
-        return;
-    };
+    let (founder, other, tokens) = or_skip!(two(1));
     go_away(&founder, &other);
     other.ok(["down"]);
     keep(&other, &["done", "1", "Mine", "--token", &tokens[0]]);
@@ -184,9 +180,7 @@ fn a_late_result_is_one_and_goes_before_whatever_is_changed_next() {
 
 #[test]
 fn a_machine_that_leaves_keeps_what_the_fleet_has_not_heard() {
-    let Some((founder, other, tokens)) = two(1) else {
-        return;
-    };
+    let (founder, other, tokens) = or_skip!(two(1));
     go_away(&founder, &other);
     keep(&other, &["done", "1", "Mine", "--token", &tokens[0]]);
     let left = other.flagpost(["fleet", "leave"]);

@@ -21,9 +21,7 @@ const VARIABLE: &str = "FLAGPOST_MCP_TOKEN";
 
 /// Has a client that was told of the tools at an address work a task with them; `ask` is how it is started.
 fn works_a_task(client: Client, told: impl Fn(&World, &str), ask: &[&str]) {
-    let Some(found) = Installed::find(client) else {
-        return;
-    };
+    let found = or_skip!(Installed::find(client));
     let (server, mut world) = scene_of(&found);
     world.ok(["worker", "add", "W1"]);
     world.ok(["add", "Write the parser"]);
