@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::{
     daemon::Daemon,
     doctor_faults::{is_healthy, mode},
-    is_root, world,
+    exits, is_root, world,
 };
 
 /// Nobody's: no process of the operator's has it.
@@ -124,8 +124,7 @@ fn asked(world: &World, (http, token): (&str, &str), tool: &str, arguments: &Val
     let curl = [
         "curl", "-sS", &url, "-H", &token, "-H", accept, "--json", &body,
     ];
-    let ran = as_agent(world, &curl);
-    assert_eq!(ran.code, 0, "{ran}");
+    let ran = exits(as_agent(world, &curl), 0);
     serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{ran}"))
 }
 
@@ -184,8 +183,7 @@ fn the_daemon_turns_another_uid_away_even_where_the_doors_stand_open() {
     assert_ne!(theirs.code, 0, "{theirs}");
     assert_eq!(theirs.stdout, "", "{theirs}");
     let mut ours = world.command_of(asked[0]);
-    let ours = world.run(ours.args(&asked[1..]));
-    assert_eq!(ours.code, 0, "{ours}");
+    exits(world.run(ours.args(&asked[1..])), 0);
     let told = world.ok(["doctor"]);
     assert!(told.contains("home-open"), "{told}");
 }

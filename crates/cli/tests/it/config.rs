@@ -5,7 +5,7 @@ use std::fs;
 use flagpost_testkit::sealed::World;
 use insta::assert_snapshot;
 
-use crate::{world, world_with};
+use crate::{exits, says, world, world_with};
 
 fn write(world: &World, text: impl AsRef<[u8]>) {
     fs::create_dir_all(world.home()).unwrap();
@@ -292,8 +292,7 @@ fn a_file_that_cannot_be_read_is_never_written() {
         b"[run.retries]\nx = 1\n",
     ] {
         write(&world, broken);
-        let ran = world.flagpost(["config", "set", "run.retries", "5"]);
-        assert_eq!(ran.code, 6, "{ran}");
+        let ran = exits(world.flagpost(["config", "set", "run.retries", "5"]), 6);
         let kept = fs::read(world.home().join("config.toml")).unwrap();
         assert_eq!(kept, broken, "{ran}");
     }
@@ -393,16 +392,12 @@ fn the_settings_of_a_run_and_a_claim_are_heeded() {
     ");
     world.ok(["config", "set", "run.retries", "2"]);
     world.ok(["config", "set", "run.agent", "sh -c 'exit 3'"]);
-    let ran = world.flagpost(["run"]);
-    assert_eq!(ran.code, 1, "{ran}");
-    assert!(ran.stderr.contains("(try 2 of 2)"), "{ran}");
+    says(world.flagpost(["run"]), 1, &["(try 2 of 2)"]);
     world.ok(["task", "reopen", "3"]);
     world.ok(["config", "set", "run.agent", "sleep 60"]);
     world.ok(["config", "set", "run.retries", "1"]);
     world.ok(["config", "set", "run.timeout", "1s"]);
-    let ran = world.flagpost(["run"]);
-    assert_eq!(ran.code, 1, "{ran}");
-    assert!(ran.stderr.contains("failed 3"), "{ran}");
+    says(world.flagpost(["run"]), 1, &["failed 3"]);
     world.ok(["task", "reopen", "3"]);
     world.ok(["config", "set", "run.agent", "sh -c 'x"]);
     assert_snapshot!(world.flagpost(["run"]), @r#"

@@ -5,7 +5,7 @@ use std::fs;
 use flagpost_testkit::sealed::{Ran, World};
 use serde_json::Value;
 
-use crate::world;
+use crate::{exits, says, world};
 
 const LIST: &str = "coord:.coordination";
 
@@ -141,10 +141,8 @@ fn what_a_table_cannot_do_is_said() {
     }
     ok(&world, &["done", "1"]);
     assert_eq!(json(&world, &["task", "reopen", "1"]).0, 4);
-    let missing = world.flagpost(["list", "--list", "coord:nowhere"]);
-    assert_eq!(missing.code, 3, "{missing}");
-    let nonsense = world.flagpost(["list", "--list", "a:b"]);
-    assert_eq!(nonsense.code, 6, "{nonsense}");
+    exits(world.flagpost(["list", "--list", "coord:nowhere"]), 3);
+    exits(world.flagpost(["list", "--list", "a:b"]), 6);
 }
 
 #[test]
@@ -173,8 +171,7 @@ fn a_dry_run_says_what_the_table_would_say() {
         (&["task", "undo", "--dry-run"], 4, "task-001 is done"),
         (&["task", "import", "plan.md", "--dry-run"], 0, "task-002"),
     ] {
-        let told = world.flagpost([args, &["--list", LIST]].concat());
-        assert_eq!(told.code, code, "{told}");
+        let told = exits(world.flagpost([args, &["--list", LIST]].concat()), code);
         let text = [told.stdout.as_str(), &told.stderr].concat();
         assert!(text.contains(said), "{told}");
     }
@@ -197,8 +194,7 @@ fn the_place_may_be_left_out_and_may_be_elsewhere() {
         .current_dir(world.outside())
         .env("FLAGPOST_LIST", &place)
         .args(["done", "1"]);
-    let done = world.run(&mut outside);
-    assert_eq!(done.code, 0, "{done}");
+    exits(world.run(&mut outside), 0);
     assert_eq!(row(&world, "task-001")["status"], "done");
 }
 
@@ -243,8 +239,7 @@ fn an_eager_run_starts_a_row_the_moment_its_dependencies_are_done() {
         esac"#,
         mark = mark.display()
     );
-    let ran = run(&world, &agent, &["--schedule", "eager"]);
-    assert_eq!(ran.code, 0, "{ran}");
+    let ran = exits(run(&world, &agent, &["--schedule", "eager"]), 0);
     assert!(!ran.stderr.contains("wave"), "{ran}");
     for id in ["task-001", "task-002", "task-003", "task-004"] {
         assert_eq!(row(&world, id)["status"], "done", "{ran}");
@@ -294,11 +289,10 @@ fn a_run_works_on_the_table_and_its_agents_by_the_table_s_verbs() {
 fn where_there_is_no_table_the_way_to_one_is_told() {
     let world = world();
     let dir = world.repository().join(".coordination");
-    let ran = world.flagpost(["list", "--list", "coord:"]);
-    assert_eq!(ran.code, 3, "{ran}");
-    assert!(
-        ran.stderr.contains("there is no coordination directory "),
-        "{ran}"
+    says(
+        world.flagpost(["list", "--list", "coord:"]),
+        3,
+        &["there is no coordination directory "],
     );
     fs::create_dir(dir).unwrap();
     for verb in ["list", "ready", "add x", "claim --next", "run --agent true"] {

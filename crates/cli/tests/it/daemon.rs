@@ -19,7 +19,7 @@ use insta::assert_snapshot;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::{world, world_with};
+use crate::{exits, world, world_with};
 
 /// Sees to it that a world's daemon is gone with the test.
 pub struct Daemon<'w>(pub &'w World);
@@ -160,8 +160,7 @@ fn trap_43_many_starts_make_one_daemon() {
     let pids: BTreeSet<u64> = started
         .into_iter()
         .map(|it| {
-            let ended = it.end();
-            assert_eq!(ended.code, 0, "{ended}");
+            let ended = exits(it.end(), 0);
             let up: Value = serde_json::from_str(&ended.stdout).unwrap();
             up["daemon"]["pid"].as_u64().unwrap()
         })
@@ -207,8 +206,7 @@ fn a_port_that_is_taken_is_said() {
     let _daemon = Daemon(&world);
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
-    let ran = world.flagpost(["up", "--port", &port]);
-    assert_eq!(ran.code, 1, "{ran}");
+    let ran = exits(world.flagpost(["up", "--port", &port]), 1);
     let told = ran.to_string().replace(&port, "[port]");
     assert_snapshot!(told, @r"
     exit 1
@@ -323,8 +321,7 @@ fn whoever_asks_at_a_socket_of_systemd_starts_it() {
     let told = ask(&world, "GET /v1/daemon", "");
     assert_eq!(told["daemon"]["pid"], daemon.id());
     daemon.signal(Signal::TERM);
-    let ended = daemon.end();
-    assert_eq!(ended.code, 0, "{ended}");
+    exits(daemon.end(), 0);
     // Whoever gave it the socket goes on listening.
     assert!(socket.exists());
     assert_eq!(pid(&world), None);
@@ -386,8 +383,7 @@ fn with_few_open_files_those_who_show_nothing_keep_out_nobody() {
     let _daemon = Daemon(&world);
     let mut up = world.command_of("sh");
     let up = up.args(["-c", "ulimit -n 64; exec \"$1\" up --quiet", "sh"]);
-    let ran = world.run(up.arg(world.command().get_program()));
-    assert_eq!(ran.code, 0, "{ran}");
+    let ran = exits(world.run(up.arg(world.command().get_program())), 0);
     let host = ran.stdout.trim().strip_prefix("http://").unwrap();
     let token = fs::read_to_string(world.home().join("run/token")).unwrap();
     let ask = |token: &str| {

@@ -1,6 +1,6 @@
 //! The person decides on what the person saw.
 
-use crate::{fleet::Fleet, tmux::Tmux, world};
+use crate::{exits, fleet::Fleet, tmux::Tmux, world};
 use flagpost_model::envelope::Hash;
 
 fn hash(text: &str) -> String {
@@ -119,11 +119,9 @@ fn the_text_that_was_seen_is_named_by_its_hash() {
         &["relay", "reject", "W1"],
         &["ratify", "W1", "1"],
     ] {
-        let ran = world.flagpost([verb, &["--seen", &other]].concat());
-        assert_eq!(ran.code, 4, "{ran}");
+        exits(world.flagpost([verb, &["--seen", &other]].concat()), 4);
     }
-    let ran = world.flagpost(["ratify", "W1", "1", "--seen", "abc"]);
-    assert_eq!(ran.code, 2, "{ran}");
+    exits(world.flagpost(["ratify", "W1", "1", "--seen", "abc"]), 2);
     world.ok(["ratify", "W1", "--seen", &hash("2")]);
     world.ok(["relay", "reject", "W1", "1", "--seen", &hash("1")]);
 }

@@ -10,7 +10,7 @@ use std::{
 use flagpost_testkit::sealed::World;
 use serde_json::json;
 
-use crate::{bad_homes::Mounted, is_root, world, world_without_repository};
+use crate::{bad_homes::Mounted, exits, is_root, says, world, world_without_repository};
 
 /// A world whose repository is registered.
 fn registered() -> World {
@@ -188,11 +188,10 @@ fn settings_that_cannot_be_changed_are_refused_and_stay() {
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     for bad in ["{", "[]", "{\"hooks\": []}", "not json"] {
         fs::write(&file, bad).unwrap();
-        let ran = world.flagpost(["hooks", "install", "--agent", "claude"]);
-        assert_eq!(ran.code, 6, "{ran}");
-        assert!(
-            ran.stderr.contains("settings.local.json") && ran.stderr.contains("left as it is"),
-            "{ran}"
+        says(
+            world.flagpost(["hooks", "install", "--agent", "claude"]),
+            6,
+            &["settings.local.json", "left as it is"],
         );
         assert_eq!(fs::read_to_string(&file).unwrap(), bad);
     }
@@ -295,8 +294,7 @@ fn settings_behind_a_link_that_leads_nowhere_are_told_of() {
     for target in [world.outside().join("gone.json"), file.clone()] {
         std::os::unix::fs::symlink(&target, &file).unwrap();
         for verb in ["install", "status", "uninstall"] {
-            let ran = world.flagpost(["hooks", verb, "--agent", "claude"]);
-            assert_eq!(ran.code, 6, "{ran}");
+            let ran = exits(world.flagpost(["hooks", verb, "--agent", "claude"]), 6);
             let name = target.file_name().unwrap().display();
             let words = format!("/{name}, which cannot be followed (");
             assert!(ran.stderr.contains("it is a link to"), "{ran}");
@@ -348,12 +346,10 @@ fn settings_in_a_read_only_directory_stay() {
     let mounted = or_skip!(Mounted::at(dir.clone(), "size=1m"));
     let file = settings(&world, THEIRS);
     let fails = |verb: &str| {
-        let ran = world.flagpost(["hooks", verb, "--agent", "claude"]);
-        assert_eq!(ran.code, 1, "{ran}");
-        assert!(
-            ran.stderr
-                .contains("settings.local.json: Read-only file system"),
-            "{ran}"
+        says(
+            world.flagpost(["hooks", verb, "--agent", "claude"]),
+            1,
+            &["settings.local.json: Read-only file system"],
         );
         assert_eq!(names(&dir), ["settings.local.json"]);
     };
@@ -373,11 +369,10 @@ fn settings_in_a_read_only_directory_stay() {
 fn hooks_are_installed_where_they_are_heard() {
     // A repository that nobody registered is registered with them.
     let world = world();
-    let ran = world.flagpost(["hooks", "install", "--agent", "claude"]);
-    assert_eq!(ran.code, 0, "{ran}");
-    assert!(
-        ran.stderr.contains("FLAGPOST_WORKER=W1 claude") && ran.stderr.contains("worker join W1"),
-        "{ran}"
+    says(
+        world.flagpost(["hooks", "install", "--agent", "claude"]),
+        0,
+        &["FLAGPOST_WORKER=W1 claude", "worker join W1"],
     );
     world.ok(["worker", "add", "W1"]);
     let ran = world.flagpost(["hooks", "install", "--agent", "codex"]);
@@ -476,12 +471,7 @@ fn a_command_that_goes_on_after_ours_is_its_owners() {
         assert_eq!(as_named(name, "uninstall").code, 0);
         assert_eq!(fs::read_to_string(&file).unwrap(), theirs, "{name}");
     }
-    let refused = as_named("fp", "install");
-    assert_eq!(refused.code, 6, "{refused}");
-    assert!(
-        refused.stderr.contains("call the program flagpost"),
-        "{refused}"
-    );
+    says(as_named("fp", "install"), 6, &["call the program flagpost"]);
     assert_eq!(fs::read_to_string(&file).unwrap(), theirs);
 }
 

@@ -6,8 +6,9 @@ use flagpost_testkit::sealed::World;
 use serde_json::{Value, json};
 
 use crate::{
+    exits,
     hooks::{asked, text, without_a_name},
-    world,
+    says, world,
 };
 
 /// What a hook of this session is answered at this event, in the fleet's repository.
@@ -51,8 +52,7 @@ fn a_session_that_joins_speaks_for_its_worker_until_it_leaves() {
     world.set("CLAUDE_CODE_SESSION_ID", "s-1");
     said(&world, "worker ack 1");
     for line in ["worker join W7", "worker leave W7"] {
-        let other = world.flagpost(line.split(' '));
-        assert_eq!(other.code, 4, "{other}");
+        exits(world.flagpost(line.split(' ')), 4);
     }
     assert_eq!(of_session(&world, "stop", "s-1"), Value::Null);
     // Whoever resumes a session finds it as it was.
@@ -72,8 +72,7 @@ fn an_agent_joins_in_its_own_session() {
     let (joined, _) = said(&world, "worker join W4 --agent claude");
     assert!(joined.contains("session s-9 is worker W4"), "{joined}");
     said(&world, "worker report Here");
-    let none = world.flagpost(["worker", "join", "W4", "--session", ""]);
-    assert_eq!(none.code, 2, "{none}");
+    exits(world.flagpost(["worker", "join", "W4", "--session", ""]), 2);
 }
 
 #[test]
@@ -185,8 +184,7 @@ fn what_codexs_shared_server_has_in_its_environment_is_of_another_session() {
     world.set("CODEX_THREAD_ID", "t-2");
     let (_, status) = world.json(["worker", "heartbeat"]);
     assert_eq!(status["id"], "W7", "{status}");
-    let denied = world.flagpost(["worker", "ack", "1", "--as", "W1"]);
-    assert_eq!(denied.code, 4, "{denied}");
+    exits(world.flagpost(["worker", "ack", "1", "--as", "W1"]), 4);
 }
 
 #[test]
@@ -224,8 +222,6 @@ fn joined_sessions_that_cannot_be_read_keep_hooks_silent_and_stay() {
         assert_eq!(of_session(&world, event, "s-1"), Value::Null, "{event}");
     }
     world.set("CLAUDE_CODE_SESSION_ID", "s-1");
-    let refused = world.flagpost(["worker", "ack", "1"]);
-    assert_eq!(refused.code, 6, "{refused}");
-    assert!(refused.stderr.contains("joined.json"), "{refused}");
+    says(world.flagpost(["worker", "ack", "1"]), 6, &["joined.json"]);
     assert_eq!(fs::read_to_string(&file).unwrap(), "{");
 }

@@ -1,6 +1,7 @@
 //! `land` and `run --land`: all that can land does, each once, and the target is never untested.
 
 use crate::{
+    exits,
     land_yard::{Yard, branch},
     run_stage::{Stage, lines},
 };
@@ -44,8 +45,7 @@ fn of_forty_branches_all_land_that_can_each_once_and_only_on_tested_commits() {
     }
     yard.write("shared", "ours\n");
     yard.commit("meanwhile");
-    let ran = yard.land(&["--check", CHECK, "--batch", "8", "--json"]);
-    assert_eq!(ran.code, 1, "{ran}");
+    let ran = exits(yard.land(&["--check", CHECK, "--batch", "8", "--json"]), 1);
     let whole = |task: &usize| !conflicts(*task) && !breaks(*task);
     yard.assert_landed((1..=TASKS).filter(whole));
     assert_never_broken(|args| yard.git(args));
@@ -105,8 +105,7 @@ fn a_run_does_refused_work_again_with_the_reason_and_lands_it_all() {
         "--max-parallel",
         "4",
     ];
-    let ran = stage.run(body, &args);
-    assert_eq!(ran.code, 0, "{ran}");
+    let ran = exits(stage.run(body, &args), 0);
     assert_never_broken(git);
     let names = git(&["ls-tree", "--name-only", "main"]);
     let subjects = git(&["log", "--first-parent", "--format=%s", "main"]);
@@ -143,8 +142,7 @@ fn a_run_whose_work_does_not_land_says_so_and_fails() {
     git(&["commit", "-qm", "base"]);
     std::fs::write(&shared, "mine\n").unwrap();
     let body = "echo \"$task\" > \"file-$task\"; git add . && git commit -qm \"task $task\"";
-    let ran = stage.run(body, &["--worktrees", "--land"]);
-    assert_eq!(ran.code, 1, "{ran}");
+    let ran = exits(stage.run(body, &["--worktrees", "--land"]), 1);
     for words in ["2 of 2 passed", "not taken into your working tree: git -C"] {
         assert!(ran.stdout.contains(words), "{words}: {ran}");
     }

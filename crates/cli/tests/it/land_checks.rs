@@ -5,7 +5,11 @@ use std::time::Duration;
 use flagpost_testkit::{background::Background, patience::under_a_limit, race::until};
 use rustix::process::Signal;
 
-use crate::land_yard::{Yard, branch};
+use crate::{
+    exits,
+    land_yard::{Yard, branch},
+    says,
+};
 
 /// A check that does this once, with the repository and the program at hand.
 fn once(yard: &Yard, what: &str) -> String {
@@ -150,8 +154,7 @@ fn a_directory_that_a_check_closed_is_in_no_landings_way() {
         .arg(env!("CARGO_BIN_EXE_flagpost"))
         .args(["land", "--yes", "--batch", "1", "--check"])
         .arg("mkdir closed; : > closed/file; chmod 555 closed");
-    let ran = yard.world.run(&mut land);
-    assert_eq!(ran.code, 0, "{ran}");
+    let ran = exits(yard.world.run(&mut land), 0);
     assert!(!ran.stderr.contains("is kept"), "{ran}");
     let mut back = yard.world.command_of("chown");
     assert_eq!(
@@ -166,11 +169,10 @@ fn a_directory_that_a_check_closed_is_in_no_landings_way() {
 fn a_check_that_fails_on_the_target_itself_sends_nobodys_work_back() {
     let yard = Yard::of(2);
     for check in ["no-such-program", "exit 3"] {
-        let ran = yard.land(&["--check", check]);
-        assert_eq!(ran.code, 1, "{ran}");
-        assert!(
-            ran.stderr.contains("the check fails on main itself"),
-            "{ran}"
+        says(
+            yard.land(&["--check", check]),
+            1,
+            &["the check fails on main itself"],
         );
     }
     yard.assert_landed([]);
@@ -182,8 +184,7 @@ fn a_check_that_fails_on_the_target_itself_sends_nobodys_work_back() {
 fn a_task_that_is_removed_and_fails_is_left() {
     let yard = Yard::of(2);
     let check = once(&yard, "\"$flagpost\" task rm 1 --yes; exit 1");
-    let ran = yard.land(&["--check", &check, "--batch", "1"]);
-    assert_eq!(ran.code, 1, "{ran}");
+    exits(yard.land(&["--check", &check, "--batch", "1"]), 1);
     yard.assert_landed([2]);
     assert!(yard.git(&["branch"]).contains(&branch(1)));
 }
@@ -218,12 +219,7 @@ fn ctrl_c_ends_the_check_and_leaves_the_target() {
     let yard = Yard::of(2);
     let mut landing = checking(&yard);
     landing.signal(Signal::INT);
-    let ended = landing.end();
-    assert_eq!(ended.code, 1, "{ended}");
-    assert!(
-        ended.stderr.contains("goes on with what is left"),
-        "{ended}"
-    );
+    let ended = says(landing.end(), 1, &["goes on with what is left"]);
     assert!(!ended.stderr.contains("failed"), "{ended}");
     yard.assert_landed([]);
     yard.lands(&[]);

@@ -7,6 +7,7 @@ use std::{os::unix::fs::symlink, path::PathBuf, process::Command};
 use serde_json::Value;
 
 use crate::{
+    exits,
     land_pr::github::{GitHub, url},
     land_yard::{Yard, branch},
 };
@@ -140,8 +141,7 @@ fn a_task_that_is_named_is_requested_alone_at_the_remote_that_is_named() {
 fn a_stranger_is_told_to_sign_in_before_anything_is_pushed() {
     let Some(place) = Place::of(2) else { return };
     place.github.lock_out(true);
-    let ran = place.yard.land(&["--pr"]);
-    assert_eq!(ran.code, 1, "{ran}");
+    let ran = exits(place.yard.land(&["--pr"]), 1);
     for words in ["gh pr list: HTTP 401: Bad credentials", "gh auth login"] {
         assert!(ran.stderr.contains(words), "{words}: {ran}");
     }
@@ -161,8 +161,7 @@ fn a_branch_that_the_remote_does_not_take_is_left_with_gits_words() {
     place
         .yard
         .branch(1, "main", |yard| yard.write("file-1", "anew\n"));
-    let ran = place.yard.land(&["--pr"]);
-    assert_eq!(ran.code, 1, "{ran}");
+    let ran = exits(place.yard.land(&["--pr"]), 1);
     assert!(ran.stdout.contains("not landed 1: "), "{ran}");
     assert!(ran.stdout.contains("[rejected]"), "{ran}");
     assert!(ran.stdout.contains(&format!("  2 {}", url(2))), "{ran}");
@@ -174,8 +173,7 @@ fn a_branch_that_the_remote_does_not_take_is_left_with_gits_words() {
 fn a_request_that_github_does_not_open_is_told_with_its_words_and_opened_later() {
     let Some(place) = Place::of(2) else { return };
     place.github.refuse(&branch(1));
-    let ran = place.yard.land(&["--pr"]);
-    assert_eq!(ran.code, 1, "{ran}");
+    let ran = exits(place.yard.land(&["--pr"]), 1);
     assert!(ran.stdout.contains("not landed 1: gh pr create: "), "{ran}");
     assert!(ran.stdout.contains("not of this branch"), "{ran}");
     assert!(ran.stdout.contains(&format!("  2 {}", url(1))), "{ran}");
@@ -197,8 +195,7 @@ fn a_request_that_was_squashed_there_has_landed_once_the_target_has_its_commit()
     let squashed = yard.git(&["rev-parse", "HEAD"]);
     yard.git(&["checkout", "-q", "main"]);
     place.github.merge(&branch(1), &tip, &squashed);
-    let ran = yard.land(&["--pr"]);
-    assert_eq!(ran.code, 1, "{ran}");
+    let ran = exits(yard.land(&["--pr"]), 1);
     let told = format!(
         "{} is merged, and main lacks its commit: pull main from origin",
         url(1)
@@ -219,8 +216,7 @@ fn a_request_that_was_squashed_there_has_landed_once_the_target_has_its_commit()
 fn without_gh_or_github_it_is_said_what_to_do() {
     let mut yard = Yard::of(1);
     let says = |yard: &Yard, code: i32, words: &[&str]| {
-        let ran = yard.land(&["--pr"]);
-        assert_eq!(ran.code, code, "{ran}");
+        let ran = exits(yard.land(&["--pr"]), code);
         for word in words {
             assert!(ran.stderr.contains(word), "{word}: {ran}");
         }
@@ -256,7 +252,6 @@ fn what_belongs_to_a_check_cannot_be_asked_of_a_request() {
         "--keep",
         "--dry-run",
     ] {
-        let ran = yard.land(&["--pr", option]);
-        assert_eq!(ran.code, 2, "{ran}");
+        exits(yard.land(&["--pr", option]), 2);
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use flagpost_testkit::{background::Background, race::until};
 use rustix::process::Signal;
 
-use crate::land_yard::Yard;
+use crate::{land_yard::Yard, says};
 
 /// A yard with a bare remote `up` and another clone of it.
 fn yard() -> (Yard, PathBuf, PathBuf) {
@@ -70,12 +70,10 @@ fn a_remote_that_is_gone_or_none_is_named() {
     let (yard, up, _) = yard();
     std::fs::rename(&up, yard.outside("gone")).unwrap();
     for remote in ["up", "nowhere", "--force"] {
-        let ran = yard.land(&[&format!("--push={remote}")]);
-        assert_eq!(ran.code, 1, "{ran}");
-        assert!(
-            ran.stderr
-                .contains(&format!("{remote} does not take main: ")),
-            "{ran}"
+        says(
+            yard.land(&[&format!("--push={remote}")]),
+            1,
+            &[&format!("{remote} does not take main: ")],
         );
         yard.assert_landed([]);
     }
@@ -91,11 +89,10 @@ fn hooks_that_refuse_a_push_leave_the_target_and_the_next_landing_goes_on() {
             _ => up.clone(),
         };
         yard.hook(&dir, hook, "echo protected >&2; exit 1");
-        let ran = yard.land(&["--push", "up"]);
-        assert_eq!(ran.code, 1, "{ran}");
-        assert!(
-            ran.stderr.contains("up does not take main") && ran.stderr.contains("protected"),
-            "{ran}"
+        says(
+            yard.land(&["--push", "up"]),
+            1,
+            &["up does not take main", "protected"],
         );
         assert_eq!(yard.on_target(), [0; 0]);
         std::fs::remove_file(dir.join("hooks").join(hook)).unwrap();
@@ -153,9 +150,7 @@ fn a_landing_that_git_holds_up_can_be_ended() {
     let mut landing = Background::start(&mut command);
     until("it pushes", || began.exists());
     landing.signal(Signal::TERM);
-    let ended = landing.end();
-    assert_eq!(ended.code, 1, "{ended}");
-    assert!(ended.stderr.contains("was interrupted"), "{ended}");
+    says(landing.end(), 1, &["was interrupted"]);
     let marked = format!("FLAGPOST_HOME={}", mark.display());
     assert_eq!(
         flagpost_testkit::background::with_in_environment(&marked),

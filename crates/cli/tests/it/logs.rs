@@ -9,7 +9,10 @@ use flagpost_testkit::{background::Background, race, repository};
 use insta::assert_snapshot;
 use rustix::process::Signal;
 
-use crate::run_stage::{self, Stage};
+use crate::{
+    exits,
+    run_stage::{self, Stage},
+};
 
 /// The line of a script that prints what a client printed.
 fn prints(fixture: &str) -> String {
@@ -108,8 +111,7 @@ fn what_an_agent_did_is_told_and_what_it_printed_is_kept() {
 #[test]
 fn as_json_each_piece_is_a_line() {
     let stage = Stage::of_equal(1);
-    let ran = stage.run(&prints("claude_refused"), &[]);
-    assert_eq!(ran.code, 0, "{ran}");
+    exits(stage.run(&prints("claude_refused"), &[]), 0);
     let pieces = run_stage::lines(&stage.world.ok(["logs", "1", "--json"]));
     let kinds: Vec<&str> = pieces
         .iter()
@@ -133,8 +135,7 @@ fn as_json_each_piece_is_a_line() {
 #[test]
 fn only_what_is_brief_anyway_is_cut_to_the_screen() {
     let stage = Stage::of_equal(1);
-    let ran = stage.run(&prints("claude_passes"), &[]);
-    assert_eq!(ran.code, 0, "{ran}");
+    exits(stage.run(&prints("claude_passes"), &[]), 0);
     let wide = stage.world.ok(["logs", "1"]);
     assert!(wide.lines().any(|line| line.len() > 100), "{wide}");
     let narrow = stage.world.run(
@@ -175,15 +176,13 @@ fn the_last_attempt_of_the_newest_session_is_shown() {
     };
     assert_eq!(of_first(&[]), "start 2\n");
     assert_eq!(of_first(&["--attempt", "1"]), "start 1\n");
-    let refused = stage.world.flagpost(["logs", "1", "--attempt", "2"]);
-    assert_eq!(refused.code, 3);
+    let refused = exits(stage.world.flagpost(["logs", "1", "--attempt", "2"]), 3);
     let words = format!(
         "flagpost: task 1 has no attempt 2 in session {last}, which has 1\n  \
          hint: '--session' names another one of 'flagpost session list'\n"
     );
     assert_eq!(refused.stderr, words);
-    let none = stage.world.flagpost(["logs", "1", "--attempt", "0"]);
-    assert_eq!(none.code, 3, "{none}");
+    exits(stage.world.flagpost(["logs", "1", "--attempt", "0"]), 3);
     let none = stage.world.flagpost(["logs", "1", "--session", "nosuch"]);
     assert_eq!(none.code, 3, "{none}");
     // A task that is gone has left what was done on it.
@@ -200,8 +199,7 @@ fn what_was_never_begun_has_no_output() {
     let stage = Stage::of_equal(2);
     // A list of its own, with a task of the same id.
     stage.world.ok(["add", "elsewhere", "--list", "other"]);
-    let ran = stage.run("echo done", &[]);
-    assert_eq!(ran.code, 0, "{ran}");
+    exits(stage.run("echo done", &[]), 0);
     stage.world.ok(["add", "later"]);
     transcript!(stage.world, @r#"
     $ logs 3
@@ -250,8 +248,7 @@ fn an_attempt_is_followed_to_its_end_and_so_is_the_next() {
     stage.mark("go-2");
     stage.mark("go-3");
     // The run goes on with the other task; nothing more is done on this one.
-    let followed = following.end();
-    assert_eq!(followed.code, 0, "{followed}");
+    let followed = exits(following.end(), 0);
     assert_eq!(
         followed.stdout,
         "start 1\nend 1\nattempt 2 begins\nstart 2\nend 2\nattempt 3 begins\nstart 3\nend 3\n"
@@ -263,8 +260,7 @@ fn an_attempt_is_followed_to_its_end_and_so_is_the_next() {
         (&3.into(), &"end 3".into())
     );
     stage.mark("over");
-    let ended = run.end();
-    assert_eq!(ended.code, 0, "{ended}");
+    exits(run.end(), 0);
     // What is over is shown, and not waited for.
     assert_eq!(stage.world.ok(["logs", "1", "-f"]), "start 3\nend 3\n");
 }

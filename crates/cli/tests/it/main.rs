@@ -156,7 +156,10 @@ mod what_waits;
 mod words_at_the_gate;
 mod workers;
 
-use flagpost_testkit::sealed::World;
+use flagpost_testkit::{
+    background::Ended,
+    sealed::{Ran, World},
+};
 
 /// A sealed world around this binary.
 fn world() -> World {
@@ -175,6 +178,48 @@ fn world_with(subjects: &[&str]) -> World {
         world.ok(["add", subject]);
     }
     world
+}
+
+/// How a program ended, whoever waited for it.
+trait Finished: std::fmt::Display {
+    fn code(&self) -> i32;
+    fn stderr(&self) -> &str;
+}
+
+impl Finished for Ran {
+    fn code(&self) -> i32 {
+        self.code
+    }
+
+    fn stderr(&self) -> &str {
+        &self.stderr
+    }
+}
+
+impl Finished for Ended {
+    fn code(&self) -> i32 {
+        self.code
+    }
+
+    fn stderr(&self) -> &str {
+        &self.stderr
+    }
+}
+
+/// What came of a program that must end with this exit code.
+#[track_caller]
+fn exits<O: Finished>(ran: O, code: i32) -> O {
+    assert_eq!(ran.code(), code, "{ran}");
+    ran
+}
+
+/// The same of one that must also say all of these words on stderr.
+#[track_caller]
+fn says<O: Finished>(ran: O, code: i32, words: &[&str]) -> O {
+    for words in words {
+        assert!(ran.stderr().contains(words), "no {words:?}: {ran}");
+    }
+    exits(ran, code)
 }
 
 /// Whether this test may mount file systems; says so where it may not.

@@ -1,6 +1,6 @@
 //! Reservations, as agents and the operator type them.
 
-use crate::world;
+use crate::{says, world};
 use flagpost_testkit::sealed::World;
 
 fn fleet() -> World {
@@ -231,19 +231,17 @@ fn more_than_anybody_means_to_reserve_is_refused() {
     let paths: Vec<String> = (0..201).map(|n| format!("p{n}")).collect();
     let mut words = vec!["reserve", "add", "--as", "W1"];
     words.extend(paths.iter().map(String::as_str));
-    let refused = world.flagpost(&words);
-    assert_eq!(refused.code, 6, "{refused}");
-    assert!(
-        refused.stderr.contains("they are 201, and at most 200"),
-        "{refused}"
+    says(
+        world.flagpost(&words),
+        6,
+        &["they are 201, and at most 200"],
     );
     words.pop();
     world.ok(&words);
     let reason = "x".repeat(301);
-    let refused = world.flagpost(["reserve", "add", "q", "--reason", &reason, "--as", "W1"]);
-    assert_eq!(refused.code, 6, "{refused}");
-    assert!(
-        refused.stderr.contains("more than 300 characters"),
-        "{refused}"
+    says(
+        world.flagpost(["reserve", "add", "q", "--reason", &reason, "--as", "W1"]),
+        6,
+        &["more than 300 characters"],
     );
 }

@@ -5,7 +5,11 @@ use std::fs;
 use flagpost_testkit::{background::is_alive, race::until};
 use rustix::process::Signal;
 
-use crate::run_stage::{Stage, lines};
+use crate::{
+    exits,
+    run_stage::{Stage, lines},
+    says,
+};
 
 /// Three tasks, two at once; each marks that it runs and waits to be let go.
 const PATIENT: &str = r#"nth; mark "runs-$task"; await go; report PASS"#;
@@ -73,8 +77,7 @@ fn interrupted_once_it_lets_running_agents_finish() {
         run.stderr().contains("ending: running agents may finish")
     });
     stage.mark("go");
-    let ended = run.end();
-    assert_eq!(ended.code, 1, "{ended}");
+    let ended = exits(run.end(), 1);
     assert!(
         ended
             .stdout
@@ -121,8 +124,7 @@ fn stopped_by(signals: &[Signal]) {
         // Two signals of one kind that come at once are one.
         until("it says so", || run.stdout().contains("session.draining"));
     }
-    let ended = run.end();
-    assert_eq!(ended.code, 1, "{ended}");
+    let ended = exits(run.end(), 1);
     let last = lines(&ended.stdout).pop().unwrap();
     assert_eq!(last["interrupted"], true, "{ended}");
     assert_eq!(
@@ -135,8 +137,7 @@ fn stopped_by(signals: &[Signal]) {
     let told = stage.world.ok(["session", "list"]);
     assert!(told.contains("2 stopped, 1 never begun"), "{told}");
     stage.mark("again");
-    let ran = stage.run(body, TWO);
-    assert_eq!(ran.code, 0, "{ran}");
+    exits(stage.run(body, TWO), 0);
     let starts = ["starts-1", "starts-2", "starts-3"].map(|name| stage.left(name).len());
     assert_eq!(starts, [2, 2, 1]);
 }
@@ -170,8 +171,7 @@ fn a_run_that_is_to_outlive_its_terminal_does() {
     run.signal(Signal::HUP);
     run.signal(Signal::INT);
     stage.mark("go");
-    let ended = run.end();
-    assert_eq!(ended.code, 0, "{ended}");
+    exits(run.end(), 0);
 }
 
 #[test]
@@ -185,12 +185,10 @@ fn killed_it_is_recovered_by_the_next_run_with_nothing_left_running() {
     assert_eq!(run.end().code, -1);
     assert_eq!(stage.states(3), ["in_progress", "in_progress", "pending"]);
     let left = [stage.pid("child-1"), stage.pid("child-2")];
-    let ran = stage.run("nth; exit 0", TWO);
-    assert_eq!(ran.code, 0, "{ran}");
-    assert!(
-        ran.stderr
-            .contains("recovered a dead session: 2 tasks given back"),
-        "{ran}"
+    says(
+        stage.run("nth; exit 0", TWO),
+        0,
+        &["recovered a dead session: 2 tasks given back"],
     );
     assert_eq!(stage.states(3), ["completed"; 3]);
     for pid in left {
@@ -213,16 +211,14 @@ fn killed_after_its_last_task_it_is_put_in_order_by_the_next_run() {
     let body = r#"nth
         if [ $task = 1 ]; then await other; kill -9 "$(runner)"; sleep 600; fi
         mark other; report PASS"#;
-    let ended = stage.start(body, TWO).end();
-    assert_eq!(ended.code, -1, "{ended}");
+    exits(stage.start(body, TWO).end(), -1);
     for id in ["1", "2"] {
         if stage.state(id) != "completed" {
             stage.world.ok(["task", "release", id, "--force"]);
             stage.world.ok(["done", id]);
         }
     }
-    let ran = stage.run("exit 0", TWO);
-    assert_eq!(ran.code, 0, "{ran}");
+    let ran = exits(stage.run("exit 0", TWO), 0);
     assert!(ran.stdout.contains("nothing to run"), "{ran}");
     assert_eq!(fs::read_dir(stage.live()).map_or(0, Iterator::count), 0);
     stage.assert_no_process();
@@ -258,8 +254,7 @@ fn agents_of_another_repository_are_left_alone_though_their_session_has_the_same
     assert_eq!(ours.run("exit 0", &[]).code, 0);
     assert!(their_run.is_running());
     theirs.mark("go");
-    let ended = their_run.end();
-    assert_eq!(ended.code, 0, "{ended}");
+    exits(their_run.end(), 0);
     assert_eq!(theirs.left("starts-1").len(), 1);
 }
 

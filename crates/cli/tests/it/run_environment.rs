@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use crate::run_stage::Stage;
+use crate::{exits, run_stage::Stage};
 
 #[test]
 fn an_agent_knows_its_task_and_nothing_of_the_agent_that_started_the_run() {
@@ -28,8 +28,7 @@ fn an_agent_knows_its_task_and_nothing_of_the_agent_that_started_the_run() {
     command
         .current_dir(&deep)
         .args(["--list", "web", "run", "--agent", &agent]);
-    let ran = stage.world.run(&mut command);
-    assert_eq!(ran.code, 0, "{ran}");
+    exits(stage.world.run(&mut command), 0);
     assert_snapshot!(stage.world.redact(&stage.left("env")), @r#"
     CLAUDE_CODE_OAUTH_TOKEN=kept
     CLAUDE_CONFIG_DIR=/kept
@@ -58,8 +57,7 @@ fn a_search_path_that_is_not_utf8_is_searched_and_passed_on() {
     let mut path = b"/odd\xff:".to_vec();
     path.extend(std::env::var_os("PATH").unwrap().into_vec());
     stage.world.set("PATH", std::ffi::OsString::from_vec(path));
-    let ran = stage.run(r#"printf '%s' "$PATH" > "$place/path""#, &[]);
-    assert_eq!(ran.code, 0, "{ran}");
+    exits(stage.run(r#"printf '%s' "$PATH" > "$place/path""#, &[]), 0);
     let left = std::fs::read(stage.place.join("path")).unwrap();
     assert!(left.starts_with(b"/odd\xff:"));
 }
@@ -98,18 +96,15 @@ fn a_path_that_a_shell_would_take_apart_is_refused_before_anything_starts() {
             .code,
         0
     );
-    let added = in_place(&["add", "Task", "--list", "blank"]);
-    assert_eq!(added.code, 0, "{added}");
+    exits(in_place(&["add", "Task", "--list", "blank"]), 0);
     let run = |agent| in_place(&["run", "--list", "blank", "--agent", agent]);
-    let refused = run("sh -c 'cat {prompt_file}'");
-    assert_eq!(refused.code, 2, "{refused}");
+    let refused = exits(run("sh -c 'cat {prompt_file}'"), 2);
     assert_snapshot!(refused.stderr, @r#"
     flagpost: the agent's command line "sh -c 'cat {prompt_file}'" puts the prompt's path into a shell's script, and the shell would not read it as one word: [dir]/my web/.claude/sessions/__live_session__
       hint: give it to the script as a word: sh -c 'cat "$1"' sh {prompt_file}
     "#);
     assert!(!place.join(".claude").exists());
-    let ran = run("sh -c 'grep Task \"$1\"' sh {prompt_file}");
-    assert_eq!(ran.code, 0, "{ran}");
+    exits(run("sh -c 'grep Task \"$1\"' sh {prompt_file}"), 0);
     // Where nothing can be taken apart, a script may hold the path, as often as it likes.
     let ran = stage.world.flagpost([
         "run",
@@ -200,8 +195,7 @@ fn a_blocker_that_only_its_own_file_names_is_told_of() {
     let mut task = stage.task("1");
     task["blocks"] = serde_json::json!(["2"]);
     std::fs::write(&path, task.to_string()).unwrap();
-    let ended = stage.run(r#"report PASS "It is TOML.""#, &[]);
-    assert_eq!(ended.code, 0, "{ended}");
+    exits(stage.run(r#"report PASS "It is TOML.""#, &[]), 0);
     let prompt = stage.session_file("prompts/task-2-attempt-1.md");
     let told = "### Task 1: Choose a format\n\n```text\nIt is TOML.\n```";
     assert!(prompt.contains(told), "{prompt}");

@@ -5,7 +5,7 @@ use std::fs;
 use flagpost_testkit::race::until;
 use serde_json::json;
 
-use crate::run_stage::Stage;
+use crate::{exits, run_stage::Stage, says};
 
 /// Marks that it runs, waits for what the test does, and reports success.
 const PATIENT: &str = r#"nth; mark "runs-$task"; await go; report PASS "the run's""#;
@@ -19,8 +19,7 @@ fn a_claim_that_was_taken_away_is_not_taken_back() {
     // Under the very name that the run's agent has.
     stage.world.ok(["claim", "1", "--as", "run-1"]);
     stage.mark("go");
-    let ended = run.end();
-    assert_eq!(ended.code, 1, "{ended}");
+    let ended = exits(run.end(), 1);
     assert!(
         ended.stdout.contains("1 of 3 passed, 1 failed, 1 not done"),
         "{ended}"
@@ -49,9 +48,7 @@ fn a_task_that_somebody_else_completed_meanwhile_counts_as_done() {
     fs::write(&beside, task.to_string()).unwrap();
     fs::rename(beside, &path).unwrap();
     stage.mark("go");
-    let ended = run.end();
-    assert_eq!(ended.code, 1, "{ended}");
-    assert!(ended.stderr.contains("passed 1 A"), "{ended}");
+    says(run.end(), 1, &["passed 1 A"]);
     assert_eq!(
         [stage.left("starts-1").len(), stage.left("starts-2").len()],
         [1, 2]
@@ -64,13 +61,10 @@ fn who_wants_to_cancel_a_task_that_runs_is_told_how_to_stop_it() {
     let stage = Stage::of_equal(1);
     let run = stage.start(PATIENT, &[]);
     stage.await_mark("runs-1");
-    let refused = stage.world.flagpost(["task", "cancel", "1"]);
-    assert_eq!(refused.code, 4, "{refused}");
-    assert!(
-        refused
-            .stderr
-            .contains("'flagpost stop 1' ends the run's agent that has this one"),
-        "{refused}"
+    says(
+        stage.world.flagpost(["task", "cancel", "1"]),
+        4,
+        &["'flagpost stop 1' ends the run's agent that has this one"],
     );
     stage.world.ok(["stop", "1"]);
     until("it is stopped", || run.stderr().contains("interrupted 1"));
@@ -94,8 +88,7 @@ fn a_task_that_is_not_the_runs_any_more_says_why() {
     });
     fs::remove_file(path("1")).unwrap();
     stage.mark("go");
-    let ended = run.end();
-    assert_eq!(ended.code, 1, "{ended}");
+    let ended = exits(run.end(), 1);
     let file = path("2").display().to_string();
     for told in [
         "failed 1 A (0 s): somebody removed the task while it ran\n",
@@ -110,11 +103,10 @@ fn a_task_that_is_not_the_runs_any_more_says_why() {
 #[test]
 fn a_task_that_its_agent_cancels_is_not_tried_again() {
     let stage = Stage::new("- [ ] A\n- [ ] B\n");
-    let ran = stage.run(r#"nth; [ $task = 2 ] || flagpost task cancel 1"#, &[]);
-    assert_eq!(ran.code, 1, "{ran}");
-    assert!(
-        ran.stderr.contains("the task was cancelled while it ran"),
-        "{ran}"
+    says(
+        stage.run(r#"nth; [ $task = 2 ] || flagpost task cancel 1"#, &[]),
+        1,
+        &["the task was cancelled while it ran"],
     );
     assert_eq!(stage.left("starts-1").len(), 1);
     assert_eq!(stage.states(2), ["cancelled", "completed"]);
@@ -127,8 +119,7 @@ fn a_task_that_was_done_before_its_turn_is_not_done_again() {
     stage.await_mark("runs-1");
     stage.world.ok(["done", "2", "by hand"]);
     stage.mark("go");
-    let ended = run.end();
-    assert_eq!(ended.code, 0, "{ended}");
+    exits(run.end(), 0);
     assert_eq!(stage.left("starts-2"), "");
     let said = &stage.task("2")["metadata"]["flagpost"]["result"]["text"];
     assert_eq!(said, "by hand");
@@ -138,8 +129,7 @@ fn a_task_that_was_done_before_its_turn_is_not_done_again() {
 fn a_task_that_somebody_holds_is_left_to_them() {
     let stage = Stage::new("- [ ] A\n- [ ] B\n- [ ] C (after: 1)\n");
     stage.world.ok(["claim", "1", "--as", "W3"]);
-    let ran = stage.run("nth", &[]);
-    assert_eq!(ran.code, 1, "{ran}");
+    let ran = exits(stage.run("nth", &[]), 1);
     assert!(ran.stdout.contains("1 of 3 passed, 2 not done"), "{ran}");
     assert!(ran.stderr.contains("W3"), "{ran}");
     assert_eq!(stage.states(3), ["claimed", "completed", "pending"]);
@@ -171,8 +161,7 @@ fn a_list_that_is_locked_for_a_while_is_waited_for() {
     let log = stage.live().join("result-task-2.md");
     until("one has reported", || log.exists());
     lock.unlock().unwrap();
-    let ended = run.end();
-    assert_eq!(ended.code, 0, "{ended}");
+    exits(run.end(), 0);
 }
 
 #[test]

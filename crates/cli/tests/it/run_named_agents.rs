@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use crate::{run_residents, run_stage::Stage};
+use crate::{exits, run_residents, run_stage::Stage};
 
 const ONCE: &[&str] = &["--retries", "1"];
 
@@ -18,8 +18,7 @@ fn stage() -> Stage {
 #[test]
 fn a_task_whose_agent_is_not_there_is_left_alone_and_what_waits_for_it_too() {
     let stage = stage();
-    let ran = stage.run("nth; report PASS", ONCE);
-    assert_eq!(ran.code, 1, "{ran}");
+    let ran = exits(stage.run("nth; report PASS", ONCE), 1);
     let (told, _) = ran.stdout.split_once("session ").unwrap();
     assert_snapshot!(told, @"
     1 of 3 passed, 2 not done
@@ -41,8 +40,7 @@ fn a_run_that_has_nothing_else_to_do_says_so() {
     let stage = Stage::of_equal(1);
     let name = "agent=it's 'sh x.sh'";
     stage.world.ok(["task", "edit", "1", "--meta", name]);
-    let ran = stage.run("nth", ONCE);
-    assert_eq!(ran.code, 1, "{ran}");
+    let ran = exits(stage.run("nth", ONCE), 1);
     let (told, _) = ran.stdout.split_once("session ").unwrap();
     assert_snapshot!(told, @r#"
     0 of 1 passed, 1 not done
@@ -70,8 +68,7 @@ fn a_task_that_names_an_agent_is_given_to_no_resident_worker() {
     stage
         .world
         .ok(["task", "edit", "1", "--meta", "agent=codex"]);
-    let ran = stage.world.flagpost(["run", "--workers", "W1"]);
-    assert_eq!(ran.code, 1, "{ran}");
+    let ran = exits(stage.world.flagpost(["run", "--workers", "W1"]), 1);
     assert!(
         ran.stdout
             .contains("skipped 1: needs agent codex, which this run does not have"),

@@ -5,8 +5,10 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::{
+    exits,
     messages_by_agents::listed,
     run_stage::{Stage, lines},
+    says,
 };
 
 /// What the messages about the run say: subject, from, to, and the state of each.
@@ -33,8 +35,7 @@ fn said(stage: &Stage) -> Vec<String> {
 #[test]
 fn the_thread_of_a_run_reads_the_same_for_both_kinds_of_worker() {
     let stage = Stage::new("- [ ] Parse\n- [ ] Print (after: 1)\n");
-    let ran = stage.run("report PASS \"did it\"", &[]);
-    assert_eq!(ran.code, 0, "{ran}");
+    exits(stage.run("report PASS \"did it\"", &[]), 0);
     assert_eq!(
         said(&stage),
         [
@@ -65,8 +66,7 @@ fn the_thread_of_a_run_reads_the_same_for_both_kinds_of_worker() {
 #[test]
 fn what_did_not_pass_is_stuck_and_each_attempt_has_a_task_of_its_own() {
     let stage = Stage::new("- [ ] One\n");
-    let ran = stage.run("echo broken; exit 3", &["--retries", "2"]);
-    assert_eq!(ran.code, 1, "{ran}");
+    exits(stage.run("echo broken; exit 3", &["--retries", "2"]), 1);
     let said = said(&stage);
     let subjects: Vec<&str> = said
         .iter()
@@ -162,8 +162,7 @@ fn a_killed_run_leaves_tasks_that_the_next_one_takes_back() {
     assert_eq!(next(&stage), ["reassign"; 2]);
     stage.world.ok(["session", "recover"]);
     assert_eq!(next(&stage), [""; 0]);
-    let ran = stage.run("report PASS", &[]);
-    assert_eq!(ran.code, 0, "{ran}");
+    exits(stage.run("report PASS", &[]), 0);
     let said = said(&stage);
     let count = |what: &str| said.iter().filter(|it| it.starts_with(what)).count();
     assert_eq!(
@@ -184,10 +183,9 @@ fn a_killed_run_leaves_tasks_that_the_next_one_takes_back() {
 #[test]
 fn no_worker_is_named_like_a_process() {
     let stage = Stage::new("- [ ] One\n");
-    let ran = stage.world.flagpost(["worker", "add", "run-1"]);
-    assert_eq!(ran.code, 6, "{ran}");
-    assert!(
-        ran.stderr.contains("a run names its own processes so"),
-        "{ran}"
+    says(
+        stage.world.flagpost(["worker", "add", "run-1"]),
+        6,
+        &["a run names its own processes so"],
     );
 }

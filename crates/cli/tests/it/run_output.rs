@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::run_stage::Stage;
+use crate::{exits, run_stage::Stage};
 
 const ONCE: &[&str] = &["--retries", "1"];
 
@@ -16,8 +16,7 @@ fn an_agent_that_prints_a_gigabyte_costs_the_runner_no_memory() {
         200_000_000
     };
     let body = format!("head -c {bytes} /dev/zero; echo; echo the last words >&2; exit 3");
-    let ended = stage.start(&body, ONCE).end();
-    assert_eq!(ended.code, 1, "{ended}");
+    let ended = exits(stage.start(&body, ONCE).end(), 1);
     assert!(
         (1_000..64 << 10).contains(&ended.peak_kib),
         "{} KiB",
@@ -71,8 +70,7 @@ fn an_agent_that_closes_its_output_is_waited_for_all_the_same() {
 #[test]
 fn each_attempt_has_a_log_of_its_own() {
     let stage = Stage::of_equal(1);
-    let ran = stage.run(r#"nth; echo "attempt $n"; [ $n = 2 ]"#, &[]);
-    assert_eq!(ran.code, 0, "{ran}");
+    exits(stage.run(r#"nth; echo "attempt $n"; [ $n = 2 ]"#, &[]), 0);
     let log = |n: u8| stage.session_file(&format!("logs/task-1-attempt-{n}.log"));
     assert_eq!([log(1), log(2)], ["attempt 1\n", "attempt 2\n"]);
 }

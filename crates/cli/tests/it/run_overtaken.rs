@@ -1,6 +1,6 @@
 //! Tasks whose fate was decided beside the agent that works on them.
 
-use crate::run_stage::Stage;
+use crate::{exits, run_stage::Stage};
 
 #[test]
 fn what_a_person_completed_stands_though_the_agent_reports_that_it_failed() {
@@ -13,8 +13,7 @@ fn what_a_person_completed_stands_though_the_agent_reports_that_it_failed() {
     stage.world.ok(["task", "release", "1", "--force"]);
     stage.world.ok(["done", "1", "by hand", "--as", "ann"]);
     stage.mark("go");
-    let ended = run.end();
-    assert_eq!(ended.code, 0, "{ended}");
+    exits(run.end(), 0);
     assert_eq!(stage.states(1), ["completed"]);
     assert_eq!(stage.task("1")["owner"], "ann");
 }
@@ -46,8 +45,7 @@ fn what_another_worker_said_of_the_task_stands_though_the_agent_reports_success(
         stage.world.ok(["claim", "1", "--as", "run-1"]);
         stage.world.ok([ending, "1", "mine", "--as", "run-1"]);
         stage.mark("go");
-        let ended = run.end();
-        assert_eq!(ended.code, 1, "{ended}");
+        exits(run.end(), 1);
         assert_eq!(stage.states(1), [state]);
         assert_eq!(
             stage.task("1")["metadata"]["flagpost"]["result"]["text"],
@@ -67,8 +65,7 @@ fn a_task_that_was_taken_away_is_not_completed_by_a_late_report() {
     stage.await_mark("runs-1");
     stage.world.ok(["task", "release", "1", "--force"]);
     stage.mark("go");
-    let ended = run.end();
-    assert_eq!(ended.code, 1, "{ended}");
+    exits(run.end(), 1);
     assert_eq!(stage.states(1), ["pending"]);
     let late = &stage.task("1")["metadata"]["flagpost"]["late"];
     assert_eq!(late.as_array().map(Vec::len), Some(1), "{late}");

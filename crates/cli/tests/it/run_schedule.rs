@@ -6,7 +6,7 @@ use flagpost_testkit::{agents::most_at_once, race::until};
 use insta::assert_snapshot;
 use serde_json::json;
 
-use crate::run_stage::Stage;
+use crate::{exits, run_stage::Stage};
 
 /// One slow task beside a chain that does not need it.
 const CHAIN: &str = "- [ ] Slow\n- [ ] First\n- [ ] Second (after: 2)\n- [ ] Third (after: 3)\n";
@@ -17,8 +17,7 @@ const SLOW: &str =
 #[test]
 fn an_eager_run_starts_a_task_the_moment_its_blockers_are_done() {
     let stage = Stage::new(CHAIN);
-    let ran = stage.run(SLOW, &["--schedule", "eager"]);
-    assert_eq!(ran.code, 0, "{ran}");
+    let ran = exits(stage.run(SLOW, &["--schedule", "eager"]), 0);
     assert!(!ran.stderr.contains("wave"), "{ran}");
     assert_eq!(stage.states(4), ["completed"; 4]);
 }
@@ -36,8 +35,7 @@ fn a_run_in_waves_waits_for_the_whole_wave() {
     until("all is told", || run.stderr().contains("passed 2"));
     assert!(!stage.left("trace").contains("+ 3"));
     stage.mark("go");
-    let ended = run.end();
-    assert_eq!(ended.code, 0, "{ended}");
+    let ended = exits(run.end(), 0);
     let trace = stage.left("trace");
     assert!(
         trace.find("- 1").unwrap() < trace.find("+ 3").unwrap(),
@@ -77,8 +75,7 @@ fn the_urgent_go_first_then_what_frees_most_then_the_oldest() {
         "- [ ] Plain\n- [ ] Low {priority: low}\n- [ ] Frees one\n- [ ] Critical {priority: critical}\n\
          - [ ] Waits (after: 3)\n- [ ] High {priority: high}\n- [ ] Plain too\n",
     );
-    let ran = stage.run("trace +", &["--max-parallel", "1"]);
-    assert_eq!(ran.code, 0, "{ran}");
+    exits(stage.run("trace +", &["--max-parallel", "1"]), 0);
     assert_eq!(stage.left("trace"), "+ 4\n+ 6\n+ 2\n+ 3\n+ 1\n+ 7\n+ 5\n");
 }
 
@@ -88,8 +85,7 @@ fn a_group_is_run_alone_and_what_waits_for_others_is_told() {
         "- [ ] Log in {group: auth}\n- [ ] Paint\n- [ ] Log out (after: 1) {group: auth}\n\
          - [ ] Button (after: 2) {group: auth}\n- [ ] Frame (after: 2)\n",
     );
-    let ran = stage.run("exit 0", &["--task-group", "auth"]);
-    assert_eq!(ran.code, 1, "{ran}");
+    let ran = exits(stage.run("exit 0", &["--task-group", "auth"]), 1);
     assert_snapshot!(ran.stdout, @r#"
     2 of 3 passed, 1 not done
     skipped 4: waits for task 2, which is not part of this run
@@ -147,8 +143,7 @@ fn a_dry_run_says_what_the_run_would_skip_in_its_words() {
     rewrite("4", "blocks", json!(["3"]));
     rewrite("10", "status", json!("in_progress"));
     stage.world.ok(["claim", "5", "--as", "W9"]);
-    let dry = stage.world.flagpost(["run", "--dry-run"]);
-    assert_eq!(dry.code, 0, "{dry}");
+    let dry = exits(stage.world.flagpost(["run", "--dry-run"]), 0);
     assert_snapshot!(dry.stdout, @r"
     Wave 1 of 1
       9 Free
@@ -164,8 +159,7 @@ fn a_dry_run_says_what_the_run_would_skip_in_its_words() {
     let (_, plan) = stage.world.json(["run", "--dry-run"]);
     assert_eq!(plan["waves"], json!([["9"]]));
     assert_eq!(plan["skipped"][0]["file"], "1.json");
-    let ran = stage.run("report PASS", &[]);
-    assert_eq!(ran.code, 1, "{ran}");
+    let ran = exits(stage.run("report PASS", &[]), 1);
     let told = |text: &str| -> BTreeSet<String> {
         let lines = text.lines().filter(|line| line.starts_with("  skipped "));
         lines.map(str::to_owned).collect()

@@ -2,7 +2,11 @@
 
 use std::fs;
 
-use crate::run_stage::{Stage, lines};
+use crate::{
+    exits,
+    run_stage::{Stage, lines},
+    says,
+};
 
 /// Says that it runs, and waits until it may go on.
 const PATIENT: &str = r#"nth; mark "runs-$task"; await go; report PASS"#;
@@ -24,14 +28,7 @@ fn one_task_is_stopped_and_not_tried_again_and_the_others_go_on() {
     );
     flagpost_testkit::race::until("it is stopped", || run.stderr().contains("interrupted 1"));
     stage.mark("go");
-    let ended = run.end();
-    assert_eq!(ended.code, 1, "{ended}");
-    assert!(
-        ended
-            .stderr
-            .contains("  stop  1: the operator stopped it\n"),
-        "{ended}"
-    );
+    let ended = says(run.end(), 1, &["  stop  1: the operator stopped it\n"]);
     assert!(
         ended.stdout.starts_with("2 of 4 passed, 2 not done\n"),
         "{ended}"
@@ -118,8 +115,7 @@ fn a_run_that_is_asked_to_end_now_stops_its_agents() {
             &false.into()
         )
     );
-    let ended = run.end();
-    assert_eq!(ended.code, 1, "{ended}");
+    exits(run.end(), 1);
     assert_eq!(stage.states(4), ["pending"; 4]);
     stage.assert_no_process();
 }
@@ -215,8 +211,7 @@ fn a_run_is_found_by_its_list_from_anywhere() {
     let run = stage.start(PATIENT, &[]);
     stage.await_mark("runs-1");
     stage.await_mark("runs-2");
-    let here = there(&["stop"]);
-    assert_eq!(here.code, 3, "{here}");
+    exits(there(&["stop"]), 3);
     let asked = there(&["stop", "1", "--list", "web"]);
     assert_eq!(
         asked.stdout,
@@ -236,11 +231,9 @@ fn another_programs_run_is_not_asked() {
         std::process::id()
     );
     fs::write(stage.live().join(".lock"), lock).unwrap();
-    let ran = stage.world.flagpost(["stop"]);
-    assert_eq!(ran.code, 4, "{ran}");
-    assert!(
-        ran.stderr
-            .contains("session theirs-1 is run by another program"),
-        "{ran}"
+    says(
+        stage.world.flagpost(["stop"]),
+        4,
+        &["session theirs-1 is run by another program"],
     );
 }

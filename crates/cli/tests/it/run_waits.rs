@@ -15,7 +15,7 @@ use flagpost_testkit::{
 };
 use rustix::process::Signal;
 
-use crate::run_stage::Stage;
+use crate::{exits, run_stage::Stage, says};
 
 /// Task 1 ends when it is told to, task 2 goes on until it is told to, task 3 comes after both.
 const PLAN: &str = "- [ ] Work\n- [ ] Stay\n- [ ] Next (after: 1, 2)\n";
@@ -83,8 +83,7 @@ fn a_lock_that_is_held_for_long_is_waited_for() {
         assert!(run.is_running());
         assert_eq!(started(&stage, "3"), 0);
         drop(held);
-        let ran = run.end();
-        assert_eq!(ran.code, 0, "{ran}");
+        let ran = exits(run.end(), 0);
         assert!(ran.stdout.contains("3 of 3 passed"), "{ran}");
         assert_eq!(ran.stderr.matches(WAITS).count(), 1, "{ran}");
         assert_eq!(ran.stderr.matches("going on").count(), 1, "{ran}");
@@ -119,8 +118,7 @@ fn claims_are_renewed_while_it_waits_for_something_else() {
     assert!(!run.stderr().contains("going on"), "{}", run.stderr());
     drop(held);
     stage.mark("enough");
-    let ran = run.end();
-    assert_eq!(ran.code, 0, "{ran}");
+    exits(run.end(), 0);
 }
 
 #[test]
@@ -134,8 +132,7 @@ fn ctrl_c_while_it_waits_lets_agents_finish() {
     until("it is heard", || run.stderr().contains("ending: running"));
     stage.mark("enough");
     drop(held);
-    let ran = run.end();
-    assert_eq!(ran.code, 1, "{ran}");
+    let ran = exits(run.end(), 1);
     assert!(ran.stdout.contains("interrupted"), "{ran}");
     assert_eq!(stage.states(3), ["completed", "completed", "pending"]);
 }
@@ -151,23 +148,18 @@ fn ctrl_c_twice_while_it_waits_ends_it() {
     run.signal(Signal::INT);
     until("it is heard", || run.stderr().contains("ending: running"));
     run.signal(Signal::INT);
-    let ended = run.end();
-    assert_eq!(ended.code, 5, "{ended}");
-    assert!(
-        ended.stderr.contains("is dead, and its agent was stopped"),
-        "{ended}"
-    );
-    assert!(
-        ended
-            .stderr
-            .contains("hint: 'flagpost run' goes on with what is left"),
-        "{ended}"
+    let ended = says(
+        run.end(),
+        5,
+        &[
+            "is dead, and its agent was stopped",
+            "hint: 'flagpost run' goes on with what is left",
+        ],
     );
     assert!(!ended.stderr.contains("going on"), "{ended}");
     until("the agents are gone", || !is_alive(left));
     drop(held);
-    let ran = stage.run("report PASS", &[]);
-    assert_eq!(ran.code, 0, "{ran}");
+    let ran = exits(stage.run("report PASS", &[]), 0);
     // What task 1 said of itself is heard, and it is not done again.
     assert!(ran.stdout.contains("2 of 2 passed"), "{ran}");
     assert_eq!(stage.states(3), ["completed", "completed", "completed"]);
@@ -207,7 +199,6 @@ fn who_ended_in_time_is_not_late_because_the_run_waited() {
 fn a_lock_that_is_held_before_anything_runs_ends_it() {
     let stage = Stage::new(PLAN);
     let _held = hold(&lock_of_list(&stage));
-    let ran = stage.run("report PASS", &[]);
-    assert_eq!(ran.code, 5, "{ran}");
+    let ran = exits(stage.run("report PASS", &[]), 5);
     assert!(!ran.stderr.contains(WAITS), "{ran}");
 }

@@ -2,7 +2,11 @@
 
 use std::{fs, path::PathBuf};
 
-use crate::run_stage::{Stage, lines};
+use crate::{
+    exits,
+    run_stage::{Stage, lines},
+    says,
+};
 
 /// Writes a file of the task's name and commits it.
 const COMMIT: &str =
@@ -15,8 +19,7 @@ fn stage(plan: &str) -> Stage {
 }
 
 fn git(stage: &Stage, args: &[&str]) -> String {
-    let ran = stage.world.run(stage.world.command_of("git").args(args));
-    assert_eq!(ran.code, 0, "{ran}");
+    let ran = exits(stage.world.run(stage.world.command_of("git").args(args)), 0);
     ran.stdout
 }
 
@@ -54,8 +57,7 @@ fn each_task_works_in_its_own_tree_and_sees_what_its_blockers_committed() {
     let stage = stage("- [ ] A\n- [ ] B\n- [ ] Both (after: 1, 2)\n- [ ] None\n");
     let body =
         format!(r#"pwd >> "$place/dirs"; ls file-* > "$place/sees-$task" 2> /dev/null; {COMMIT}"#);
-    let ran = run(&stage, &body, &["--json"]);
-    assert_eq!(ran.code, 0, "{ran}");
+    let ran = exits(run(&stage, &body, &["--json"]), 0);
     let mut dirs: Vec<String> = stage.left("dirs").lines().map(str::to_owned).collect();
     dirs.sort();
     dirs.dedup();
@@ -109,15 +111,13 @@ fn a_later_run_builds_on_what_an_earlier_one_committed() {
     let stage = stage("- [ ] A\n- [ ] B (after: 1)\n- [ ] C (after: 1)\n- [ ] D (after: 2, 3)\n");
     // In the first run the third fails, and the second's branch holds all of the first's work.
     let body = format!(r#"[ $task != 3 ] || exit 1; {COMMIT}"#);
-    let ran = run(&stage, &body, &["--retries", "1", "--json"]);
-    assert_eq!(ran.code, 1, "{ran}");
+    let ran = exits(run(&stage, &body, &["--retries", "1", "--json"]), 1);
     assert!(
         said(&ran.stdout, "1").contains("task 3 builds on it"),
         "{ran}"
     );
     let body = format!(r#"ls file-* > "$place/sees-$task"; {COMMIT}"#);
-    let ran = run(&stage, &body, &[]);
-    assert_eq!(ran.code, 0, "{ran}");
+    exits(run(&stage, &body, &[]), 0);
     assert_eq!(stage.left("sees-3"), "file-1\n");
     assert_eq!(stage.left("sees-4"), "file-1\nfile-2\nfile-3\n");
 }
@@ -127,8 +127,7 @@ fn a_run_that_was_killed_is_built_upon_too() {
     let stage = stage("- [ ] A\n- [ ] B (after: 1)\n");
     let body = format!(r#"if [ $task = 2 ]; then kill -9 "$(runner)"; sleep 600; fi; {COMMIT}"#);
     assert_eq!(stage.start(&body, &["--worktrees"]).end().code, -1);
-    let ran = run(&stage, r#"ls file-* > "$place/sees""#, &[]);
-    assert_eq!(ran.code, 0, "{ran}");
+    exits(run(&stage, r#"ls file-* > "$place/sees""#, &[]), 0);
     assert_eq!(stage.left("sees"), "file-1\n");
 }
 
@@ -145,8 +144,7 @@ fn a_task_whose_run_died_goes_on_in_its_worktree() {
         ls >> "$place/sees-$task"
         [ $task = 1 ] || exit 0
         [ $FLAGPOST_ATTEMPT = 2 ] && git add . && git commit -qm "the rest""#;
-    let ran = run(&stage, body, &["--json"]);
-    assert_eq!(ran.code, 0, "{ran}");
+    let ran = exits(run(&stage, body, &["--json"]), 0);
     let began = stage.left("began");
     assert_eq!(stage.left("dirs-1"), began.repeat(2), "{ran}");
     assert_eq!(stage.left("sees-1"), "draft\nfile-1\n".repeat(2), "{ran}");
@@ -166,13 +164,11 @@ fn a_task_whose_run_died_goes_on_in_its_worktree() {
 fn a_question_is_gone_on_from_in_its_worktree_once_it_is_answered() {
     let stage = stage("- [ ] A\n");
     let body = r#"echo half > draft; pwd > "$place/began"; "$FLAGPOST_BIN" stuck 'LL or LR?'"#;
-    let first = run(&stage, body, &["--json"]);
-    assert_eq!(first.code, 1, "{first}");
+    let first = exits(run(&stage, body, &["--json"]), 1);
     let kept = said(&first.stdout, "1");
     assert!(kept.ends_with("the task goes on there"), "{first}");
     stage.world.ok(["answer", "1", "LL"]);
-    let second = run(&stage, r#"pwd > "$place/went-on""#, &["--json"]);
-    assert_eq!(second.code, 0, "{second}");
+    let second = exits(run(&stage, r#"pwd > "$place/went-on""#, &["--json"]), 0);
     assert_eq!(stage.left("went-on"), stage.left("began"), "{second}");
     let kept = said(&second.stdout, "1");
     assert!(kept.ends_with("1 commit is on no other branch"), "{second}");
@@ -195,9 +191,7 @@ fn what_an_earlier_run_gave_up_is_begun_anew() {
 #[test]
 fn where_there_can_be_no_worktrees_nothing_is_begun() {
     let stage = Stage::new("- [ ] A\n");
-    let ran = run(&stage, "exit 0", &[]);
-    assert_eq!(ran.code, 1, "{ran}");
-    assert!(ran.stderr.contains("has no commit yet"), "{ran}");
+    says(run(&stage, "exit 0", &[]), 1, &["has no commit yet"]);
     assert!(!stage.live().exists() && stage.ended().is_empty());
 }
 

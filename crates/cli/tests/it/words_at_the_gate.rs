@@ -5,7 +5,7 @@ use std::fs;
 use flagpost_testkit::sealed::Ran;
 use serde_json::{Value, json};
 
-use crate::fleet::Fleet;
+use crate::{exits, fleet::Fleet, says};
 
 /// The inbox of W1 holds one brief that was rewritten and one that an unknown hand let through.
 fn meddled() -> Fleet {
@@ -40,11 +40,10 @@ fn nothing_is_let_through_before_its_words_were_shown() {
         let (seq, settled) = (&brief["brief"]["seq"], &brief["withheld"]["settle_with"]);
         assert_eq!(settled, &json!(format!("flagpost inbox W1 {seq}")));
     }
-    let refused = world.flagpost(["ratify", "W1", "1"]);
-    assert_eq!(refused.code, 4, "{refused}");
-    assert!(
-        refused.stderr.contains("'flagpost inbox W1 1'"),
-        "{refused}"
+    let refused = says(
+        world.flagpost(["ratify", "W1", "1"]),
+        4,
+        &["'flagpost inbox W1 1'"],
     );
     assert!(!refused.stderr.contains("--seen"), "{refused}");
 }
@@ -100,8 +99,7 @@ fn a_wrong_hash_is_told_with_the_brief_and_the_next_command() {
     world.ok(["assign", "3", "W2", "--inline", "Benign"]);
     let wrong = "a".repeat(64);
     for worker in ["W1", "W2"] {
-        let ran = world.flagpost(["ratify", worker, "1", "--seen", &wrong]);
-        assert_eq!(ran.code, 4, "{ran}");
+        let ran = exits(world.flagpost(["ratify", worker, "1", "--seen", &wrong]), 4);
         let words = [
             &*format!("brief 0001 of {worker} "),
             " the hash aaaaaaaaaaaa…",
@@ -133,8 +131,7 @@ fn a_malformed_brief_is_named_by_a_path_that_is_there() {
     let sidecar = fleet.inbox("W1").join("0001.brief.meta.json");
     fleet.world.ok(["assign", "1", "W1", "--inline", "Do"]);
     fs::write(&sidecar, "{").unwrap();
-    let ran = fleet.world.flagpost(["inbox", "W1", "1"]);
-    assert_eq!(ran.code, 6, "{ran}");
+    let ran = exits(fleet.world.flagpost(["inbox", "W1", "1"]), 6);
     let path = fleet.world.redact(&sidecar.display().to_string());
     assert!(ran.stderr.contains(&path), "{path}: {ran}");
     assert!(!ran.stderr.contains("inbox/W1"), "{ran}");
@@ -173,11 +170,10 @@ fn a_key_that_stands_twice_makes_a_sidecar_malformed() {
     let text = fs::read_to_string(&sidecar).unwrap();
     let twice = text.replacen('{', "{\"summary\":\"Something else\",", 1);
     fs::write(&sidecar, twice).unwrap();
-    let ran = fleet.world.flagpost(["inbox", "W1", "1"]);
-    assert_eq!(ran.code, 6, "{ran}");
-    assert!(
-        ran.stderr.contains("\"summary\" stands in it twice"),
-        "{ran}"
+    says(
+        fleet.world.flagpost(["inbox", "W1", "1"]),
+        6,
+        &["\"summary\" stands in it twice"],
     );
     assert_ne!(fleet.world.flagpost(["ratify", "W1", "1"]).code, 0);
 }

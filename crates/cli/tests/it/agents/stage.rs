@@ -23,7 +23,7 @@ use flagpost_testkit::{
 };
 use serde_json::Value;
 
-use crate::run_stage;
+use crate::{exits, run_stage};
 
 /// A world with clients, and the server that plays their model.
 pub struct Stage {
@@ -110,8 +110,7 @@ impl Stage {
         // Two that begin in a new home at once trip over each other there.
         if wanted.iter().any(|(client, _)| *client == Client::Opencode) {
             let mut warm = stage.world.command_of("opencode");
-            let warmed = stage.world.run(warm.args(["session", "list"]));
-            assert_eq!(warmed.code, 0, "{warmed}");
+            exits(stage.world.run(warm.args(["session", "list"])), 0);
         }
         fs::write(stage.world.repository().join("README.md"), "# Web\n").unwrap();
         stage.git(&["add", "README.md"]);
@@ -202,8 +201,7 @@ impl Stage {
 
     /// What git says.
     pub fn git(&self, args: &[&str]) -> String {
-        let ran = self.world.run(self.world.command_of("git").args(args));
-        assert_eq!(ran.code, 0, "{ran}");
+        let ran = exits(self.world.run(self.world.command_of("git").args(args)), 0);
         ran.stdout
     }
 
