@@ -17,7 +17,7 @@ use flagpost_model::{
 use crate::{
     child::CHILDREN,
     messages::{Side, place, speaker, words},
-    relay::register,
+    relay::{one_worker, register},
     world::{World, act, add, finish, id, terms, worker},
 };
 
@@ -209,8 +209,7 @@ fn a_worker_that_keeps_its_task_hears_the_answer_and_nobody_ratifies_it() {
 
 #[test]
 fn what_asks_nothing_is_not_answered() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let w1 = Side::of(&world, "W1");
     w1.send(words(Subject::Query, "Which crate?"));
     w1.send(words(

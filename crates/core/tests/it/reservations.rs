@@ -23,7 +23,7 @@ use jiff::SignedDuration;
 use crate::{
     child::CHILDREN,
     messages::{Side, done, words},
-    relay::register,
+    relay::{one_worker, register},
     world::{World, power, simulated_home, worker},
 };
 
@@ -226,8 +226,7 @@ fn a_progress_takes_what_is_free_and_names_who_has_the_rest() {
 
 #[test]
 fn a_progress_is_said_even_where_nothing_can_be_reserved() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     // In the place of the directory there is a file.
     std::fs::write(world.history_path().with_file_name("reservations"), "").unwrap();
     let said = progress(&world, "W1", &["a"]);
@@ -316,8 +315,7 @@ fn a_crash_leaves_whole_reservations() {
 
 #[test]
 fn a_directory_that_leads_elsewhere_is_not_written_through() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let dir = world.history_path().with_file_name("reservations");
     let elsewhere = world.place().join("elsewhere");
     std::fs::create_dir(&elsewhere).unwrap();

@@ -15,7 +15,10 @@ use flagpost_model::{
 use jiff::SignedDuration;
 
 use super::{Side, done, place, words};
-use crate::{relay::register, world::World};
+use crate::{
+    relay::{one_worker, register},
+    world::World,
+};
 
 #[test]
 fn every_message_that_is_open_names_its_next_step() {
@@ -57,8 +60,7 @@ fn every_message_that_is_open_names_its_next_step() {
 
 #[test]
 fn what_was_taken_back_is_offered_to_nobody_and_a_late_word_about_it_is_kept() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let (orchestrator, w1) = (Side::of(&world, "orchestrator"), Side::of(&world, "W1"));
     let withdraw = |at| messages::withdraw(&orchestrator.party(), &place(at), "no need").unwrap();
     for id in ["b1", "b2", "b3"] {
@@ -89,8 +91,7 @@ fn what_was_taken_back_is_offered_to_nobody_and_a_late_word_about_it_is_kept() {
 
 #[test]
 fn a_task_that_nobody_decided_on_can_be_taken_back_too() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let orchestrator = Side::of(&world, "orchestrator");
     let undecided = NewMessage {
         to: Some(crate::world::worker("W1")),
@@ -112,8 +113,7 @@ fn a_task_that_nobody_decided_on_can_be_taken_back_too() {
 
 #[test]
 fn a_task_that_is_still_with_its_worker_is_never_archived() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let (orchestrator, w1) = (Side::of(&world, "orchestrator"), Side::of(&world, "W1"));
     for id in ["b1", "b2", "b3", "b4"] {
         orchestrator.give("W1", id);
@@ -141,8 +141,7 @@ fn a_task_that_is_still_with_its_worker_is_never_archived() {
 
 #[test]
 fn a_done_that_was_archived_still_answers_its_task() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let (orchestrator, w1) = (Side::of(&world, "orchestrator"), Side::of(&world, "W1"));
     orchestrator.give("W1", "b1");
     w1.receive().unwrap();

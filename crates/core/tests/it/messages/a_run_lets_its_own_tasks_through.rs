@@ -12,8 +12,8 @@ use flagpost_model::{
 
 use super::{Side, task, words};
 use crate::{
-    relay::{mail, register},
-    world::{World, worker},
+    relay::{mail, one_worker},
+    world::worker,
 };
 
 fn to_w1(words: NewMessage) -> NewMessage {
@@ -25,8 +25,7 @@ fn to_w1(words: NewMessage) -> NewMessage {
 
 #[test]
 fn a_runs_task_is_ratified_by_its_session() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let orchestrator = Side::of(&world, "orchestrator");
     let send = |gate| {
         let words = to_w1(words(Subject::Task, &task("b1")));
@@ -62,8 +61,7 @@ fn a_runs_task_is_ratified_by_its_session() {
 
 #[test]
 fn a_policy_lets_through_what_its_rule_names() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let rule = "[[rule]]\nname = \"our run\"\ncontroller = \"orchestrator\"\nthen = \"ratify\"\n";
     std::fs::write(world.home.root().join("policy.toml"), rule).unwrap();
     for (who, through) in [("orchestrator", true), ("lead", false)] {

@@ -9,7 +9,7 @@ use flagpost_model::message::Subject;
 
 use super::{Side, done, place, words};
 use crate::{
-    relay::{mail, propose, register},
+    relay::{mail, one_worker, propose, register},
     world::{World, worker},
 };
 
@@ -53,8 +53,7 @@ fn a_question_and_its_answer_follow_each_other_in_their_thread() {
 
 #[test]
 fn the_archive_belongs_to_the_record() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let (orchestrator, w1) = (Side::of(&world, "orchestrator"), Side::of(&world, "W1"));
     for number in 0..102 {
         orchestrator.give("W1", &format!("b{number}"));
@@ -73,8 +72,7 @@ fn the_archive_belongs_to_the_record() {
 
 #[test]
 fn a_message_is_found_by_place_number_id_and_the_beginning_of_one() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let (orchestrator, w1) = (Side::of(&world, "orchestrator"), Side::of(&world, "W1"));
     for id in ["0199-a", "0199-ab", "0200"] {
         orchestrator.send(NewMessage {

@@ -22,8 +22,8 @@ use jiff::SignedDuration;
 
 use super::{Side, at, done, task, words};
 use crate::{
-    relay::{mail, register},
-    world::{World, start, worker},
+    relay::{mail, one_worker},
+    world::{start, worker},
 };
 
 fn minutes(count: i64) -> SignedDuration {
@@ -32,8 +32,7 @@ fn minutes(count: i64) -> SignedDuration {
 
 #[test]
 fn trap_28_a_message_is_given_out_again_once_its_lease_is_over() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let (orchestrator, w1) = (Side::of(&world, "orchestrator"), Side::of(&world, "W1"));
     orchestrator.give("W1", "b1");
     let first = w1.receive().unwrap();
@@ -54,8 +53,7 @@ fn trap_28_a_message_is_given_out_again_once_its_lease_is_over() {
 
 #[test]
 fn a_lease_begins_when_it_is_granted_however_long_others_had_the_lock() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let (orchestrator, w1) = (Side::of(&world, "orchestrator"), Side::of(&world, "W1"));
     orchestrator.give("W1", "b1");
     let lock = mail(&world, "W1").dir(Direction::Inbox).join(".lock");
@@ -73,8 +71,7 @@ fn a_lease_begins_when_it_is_granted_however_long_others_had_the_lock() {
 
 #[test]
 fn trap_28_a_task_that_was_acknowledged_and_never_ended_is_reported() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let (orchestrator, w1) = (Side::of(&world, "orchestrator"), Side::of(&world, "W1"));
     orchestrator.give("W1", "b1");
     w1.receive().unwrap();
@@ -94,8 +91,7 @@ fn trap_28_a_task_that_was_acknowledged_and_never_ended_is_reported() {
 
 #[test]
 fn nobody_speaks_of_a_task_that_waits_for_a_decision() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let (orchestrator, w1) = (Side::of(&world, "orchestrator"), Side::of(&world, "W1"));
     let party = orchestrator.party();
     let asked = NewMessage {
@@ -113,8 +109,7 @@ fn nobody_speaks_of_a_task_that_waits_for_a_decision() {
 
 #[test]
 fn a_word_of_the_worker_renews_its_lease_and_asking_for_more_does_not() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let (orchestrator, w1) = (Side::of(&world, "orchestrator"), Side::of(&world, "W1"));
     for id in ["b1", "b2"] {
         orchestrator.give("W1", id);
@@ -136,8 +131,7 @@ fn a_word_of_the_worker_renews_its_lease_and_asking_for_more_does_not() {
 
 #[test]
 fn who_starts_anew_gets_what_the_one_before_held() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let (orchestrator, w1) = (Side::of(&world, "orchestrator"), Side::of(&world, "W1"));
     w1.send(words(Subject::Done, &done("b1")));
     assert!(orchestrator.receive().is_some());
@@ -152,8 +146,7 @@ fn who_starts_anew_gets_what_the_one_before_held() {
 
 #[test]
 fn who_reports_on_a_task_has_it() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let (orchestrator, w1) = (Side::of(&world, "orchestrator"), Side::of(&world, "W1"));
     orchestrator.give("W1", "b1");
     w1.send(words(
@@ -172,8 +165,7 @@ fn who_answers_a_task_has_it() {
         (Subject::Done, done("b1")),
         (Subject::Stuck, stuck.to_owned()),
     ] {
-        let world = World::real();
-        register(&world, &["W1"]);
+        let world = one_worker(&[]);
         let (orchestrator, w1) = (Side::of(&world, "orchestrator"), Side::of(&world, "W1"));
         orchestrator.give("W1", "b1");
         assert!(w1.receive().is_some());
@@ -210,8 +202,7 @@ fn who_answers_a_task_has_it() {
 
 #[test]
 fn who_answered_a_task_is_not_given_it_again() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let (orchestrator, w1) = (Side::of(&world, "orchestrator"), Side::of(&world, "W1"));
     let given = orchestrator.give("W1", "b1").message;
     let by_hand = reports::NewReport {
@@ -236,8 +227,7 @@ fn who_answered_a_task_is_not_given_it_again() {
 /// `flagpost outbox` and the relay's own verbs know of messages as well.
 #[test]
 fn who_looks_over_a_shoulder_acknowledges_nothing() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let (orchestrator, w1) = (Side::of(&world, "orchestrator"), Side::of(&world, "W1"));
     w1.send(words(Subject::Done, &done("b1")));
     let seq = super::place("W1/outbox/1").seq;
@@ -261,8 +251,7 @@ fn who_looks_over_a_shoulder_acknowledges_nothing() {
 
 #[test]
 fn progress_needs_no_acknowledgement() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let (orchestrator, w1) = (Side::of(&world, "orchestrator"), Side::of(&world, "W1"));
     w1.send(words(Subject::Progress, r#"{"bead_id":"b1","status":"x"}"#));
     assert_eq!(w1.steps(), [""; 0]);

@@ -5,7 +5,7 @@ use flagpost_model::message::{MessageRefusal, Speaker, Subject};
 
 use super::{Side, done, place, words};
 use crate::{
-    relay::register,
+    relay::{one_worker, register},
     world::{World, worker},
 };
 
@@ -51,8 +51,7 @@ fn trap_29_only_the_recipient_acknowledges() {
 
 #[test]
 fn trap_29_a_second_done_is_answered_with_the_first() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let (orchestrator, w1) = (Side::of(&world, "orchestrator"), Side::of(&world, "W1"));
     orchestrator.give("W1", "b1");
     let first = w1.send(words(Subject::Done, &done("b1")));
@@ -121,8 +120,7 @@ fn trap_29_each_side_says_only_what_is_its_to_say() {
 
 #[test]
 fn trap_29_who_speaks_in_anothers_name_is_on_record() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let ann_as_w1 = Side {
         fleet: world.fleet(),
         speaker: Speaker {

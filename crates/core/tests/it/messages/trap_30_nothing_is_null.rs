@@ -4,10 +4,7 @@ use flagpost_core::messages;
 use flagpost_model::envelope::Direction;
 
 use super::Side;
-use crate::{
-    relay::{mail, put, register},
-    world::World,
-};
+use crate::relay::{mail, one_worker, put};
 
 fn report(seq: u64, rest: &str) -> String {
     format!(
@@ -19,8 +16,7 @@ fn report(seq: u64, rest: &str) -> String {
 
 #[test]
 fn trap_30_null_and_nothing_are_read_and_what_has_no_body_is_skipped() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let w1 = mail(&world, "W1");
     let outbox = |name: &str, text: &str| put(&w1, Direction::Outbox, name, text);
     let nulls = r#","body":"","thread_id":null,"to":null,"subject":null,"in_reply_to":null"#;

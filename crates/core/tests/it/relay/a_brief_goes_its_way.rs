@@ -16,13 +16,14 @@ use flagpost_model::{
 };
 use jiff::SignedDuration;
 
-use super::{draft, mail, proposal, propose, ratify, register, report, seq, stages, told};
+use super::{
+    draft, mail, one_worker, proposal, propose, ratify, register, report, seq, stages, told,
+};
 use crate::world::{World, worker};
 
 #[test]
 fn the_whole_way() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let w1 = mail(&world, "W1");
     let (ann, me) = (worker("ann"), worker("W1"));
     let proposed = propose(&w1, "# Write the parser\n\nAll of it.\n");
@@ -96,8 +97,7 @@ fn the_whole_way() {
 
 #[test]
 fn the_oldest_comes_first_and_a_rejection_is_a_notice() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let w1 = mail(&world, "W1");
     for body in ["one", "two", "three"] {
         propose(&w1, body);
@@ -135,10 +135,8 @@ fn the_oldest_comes_first_and_a_rejection_is_a_notice() {
 
 #[test]
 fn an_edited_brief_is_delivered_as_it_was_edited() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&["Delete everything"]);
     let w1 = mail(&world, "W1");
-    propose(&w1, "Delete everything");
     let (ann, seen) = (worker("ann"), Hash::of(b"Delete everything"));
     let stale = decide::edit(&w1, &ann, seq(1), &Hash::of(b"x"), "y", Via::Cli);
     assert!(matches!(
@@ -172,8 +170,7 @@ fn an_edited_brief_is_delivered_as_it_was_edited() {
 
 #[test]
 fn expiry_is_never_approval() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let w1 = mail(&world, "W1");
     let mut brief = proposal("Soon");
     brief.expires_at = Some(world.home.now() + SignedDuration::from_mins(1));
@@ -237,8 +234,7 @@ fn a_message_of_an_old_time_in_between_hides_no_retry() {
 
 #[test]
 fn a_worker_is_live_while_it_works_or_runs() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let w1 = mail(&world, "W1");
     let ticket = "#12".parse().unwrap();
     let (ann, me) = (worker("ann"), worker("W1"));
@@ -277,8 +273,7 @@ fn a_worker_is_live_while_it_works_or_runs() {
 
 #[test]
 fn a_worker_that_is_taken_off_keeps_its_mail_and_numbers() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let (ann, me) = (worker("ann"), worker("W1"));
     propose(&mail(&world, "W1"), "one");
     let open = workers::retire(&world.fleet(), &ann, &me, false);
@@ -314,10 +309,8 @@ fn leave_to_merge_goes_to_whoever_reported_on_the_pull_request() {
 
 #[test]
 fn what_was_said_is_found_in_mail_archive_and_history() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&["First\nthe Grammar has a hole"]);
     let w1 = mail(&world, "W1");
-    propose(&w1, "First\nthe Grammar has a hole");
     report(&w1, "grammar mended");
     let found = slash::find(&world.fleet(), "GRAMMAR").unwrap();
     let lines: Vec<String> = found.hits.iter().map(slash::hit_line).collect();
@@ -334,8 +327,7 @@ fn what_was_said_is_found_in_mail_archive_and_history() {
 
 #[test]
 fn a_report_that_could_not_be_read_again_is_refused() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let w1 = mail(&world, "W1");
     let long = "\u{1}".repeat(3 << 20);
     let refused = reports::publish(&w1, &worker("W1"), draft(&long));

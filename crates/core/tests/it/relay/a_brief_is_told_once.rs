@@ -13,13 +13,12 @@ use flagpost_model::{
 };
 use jiff::SignedDuration;
 
-use super::{mail, propose, ratify, register};
+use super::{mail, one_worker, propose, ratify};
 use crate::world::{World, worker};
 
 /// A worker with a brief that is let through.
 fn world() -> World {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     propose(&mail(&world, "W1"), "Rebase on main first");
     ratify(&mail(&world, "W1"), 1);
     world

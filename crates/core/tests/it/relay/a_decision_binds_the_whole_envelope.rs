@@ -7,8 +7,8 @@ use flagpost_model::{
 };
 use serde_json::json;
 
-use super::{mail, propose, put, ratify, register, rewrite, seq, times};
-use crate::world::{World, worker};
+use super::{mail, one_worker, propose, put, ratify, rewrite, seq, times};
+use crate::world::worker;
 
 #[test]
 fn a_sidecar_changed_after_the_decision_withholds_its_brief() {
@@ -22,10 +22,8 @@ fn a_sidecar_changed_after_the_decision_withholds_its_brief() {
         ("pr_number", json!(77)),
         ("subject", json!("TASK")),
     ] {
-        let world = World::real();
-        register(&world, &["W1"]);
+        let world = one_worker(&["Good"]);
         let w1 = mail(&world, "W1");
-        propose(&w1, "Good");
         ratify(&w1, 1);
         rewrite(&w1, 1, key, value);
         for _ in 0..2 {
@@ -47,10 +45,8 @@ fn a_sidecar_changed_after_the_decision_withholds_its_brief() {
 
 #[test]
 fn a_sidecar_that_says_the_same_in_other_words_is_the_same() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&["Good"]);
     let w1 = mail(&world, "W1");
-    propose(&w1, "Good");
     ratify(&w1, 1);
     rewrite(&w1, 1, "kind", json!("dispatch_brief"));
     assert!(deliver::next(&w1, &worker("W1")).unwrap().is_some());
@@ -58,10 +54,8 @@ fn a_sidecar_that_says_the_same_in_other_words_is_the_same() {
 
 #[test]
 fn a_brief_that_was_edited_is_bound_as_it_was_edited() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&["Good"]);
     let w1 = mail(&world, "W1");
-    propose(&w1, "Good");
     let seen = briefs::show(&w1, seq(1)).unwrap().prints.sha256;
     decide::edit(&w1, &worker("ann"), seq(1), &seen, "Better", Via::Cli).unwrap();
     let letter = briefs::show(&w1, seq(1)).unwrap();
@@ -79,8 +73,7 @@ fn a_brief_that_was_edited_is_bound_as_it_was_edited() {
 
 #[test]
 fn a_decision_from_before_envelopes_were_bound_still_binds_the_body() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let w1 = mail(&world, "W1");
     for (number, body) in [(1, "One"), (2, "Two"), (3, "Three")] {
         propose(&w1, body);

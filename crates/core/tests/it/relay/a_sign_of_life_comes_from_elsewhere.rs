@@ -4,7 +4,7 @@ use flagpost_core::relay::workers::{self, Traits, tokens};
 use flagpost_model::worker::{Liveness, Worker};
 use jiff::SignedDuration;
 
-use super::{mail, register};
+use super::{mail, one_worker, register};
 use crate::{
     machines::{Fleet3, Node},
     world::{World, worker},
@@ -12,8 +12,7 @@ use crate::{
 
 /// W1, which nobody has seen for ten minutes.
 fn silent() -> World {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     world.pass(SignedDuration::from_mins(10));
     assert_eq!(shown(&world), Liveness::Silent);
     world

@@ -18,7 +18,8 @@ use flagpost_model::{
 use jiff::SignedDuration;
 
 use super::{
-    accept_foreign_flags, mail, propose, put, ratify, register, report, seq, stages, told,
+    accept_foreign_flags, mail, one_worker, propose, put, ratify, register, report, seq, stages,
+    told,
 };
 use crate::world::{World, worker};
 
@@ -32,8 +33,7 @@ fn sidecar(number: u64) -> String {
 
 #[test]
 fn a_brief_and_a_flag_by_hand_are_honoured_and_recorded() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     accept_foreign_flags(&world);
     let w1 = mail(&world, "W1");
     put(&w1, Inbox, "0004.brief.meta.json", sidecar(4));
@@ -98,8 +98,7 @@ fn nothing_of_ours_looks_foreign_to_a_watch_that_begins_meanwhile() {
 
 #[test]
 fn of_two_flags_by_hand_the_stricter_counts() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     accept_foreign_flags(&world);
     let w1 = mail(&world, "W1");
     propose(&w1, "one");
@@ -110,10 +109,8 @@ fn of_two_flags_by_hand_the_stricter_counts() {
 
 #[test]
 fn a_decision_without_its_flag_gets_it() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&["one"]);
     let w1 = mail(&world, "W1");
-    propose(&w1, "one");
     ratify(&w1, 1);
     let flag = w1.dir(Inbox).join("0001.ratified");
     std::fs::remove_file(&flag).unwrap();
@@ -123,8 +120,7 @@ fn a_decision_without_its_flag_gets_it() {
 
 #[test]
 fn half_a_brief_is_moved_aside_once_it_is_a_minute_old() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let w1 = mail(&world, "W1");
     put(&w1, Inbox, "0003.brief", "half");
     propose(&w1, "one");
@@ -145,8 +141,7 @@ fn half_a_brief_is_moved_aside_once_it_is_a_minute_old() {
 
 #[test]
 fn malformed_messages_are_kept_told_once_and_hide_none_of_their_neighbours() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let w1 = mail(&world, "W1");
     put(&w1, Inbox, "0001.brief.meta.json", "{");
     put(&w1, Inbox, "0001.brief", "x");

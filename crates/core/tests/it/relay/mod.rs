@@ -49,6 +49,16 @@ pub fn register(world: &World, names: &[&str]) {
     }
 }
 
+/// A world with one worker, W1, and these briefs for it.
+pub fn one_worker(briefs: &[&str]) -> World {
+    let world = World::real();
+    register(&world, &["W1"]);
+    for body in briefs {
+        propose(&mail(&world, "W1"), body);
+    }
+    world
+}
+
 pub fn mail<'w>(world: &'w World, name: &str) -> Mail<'w> {
     world.fleet().mail(&worker(name)).unwrap()
 }

@@ -16,8 +16,8 @@ use flagpost_model::{
     message::NextStep,
 };
 
-use super::{mail, propose, put, ratify, register, rewrite, seq, times};
-use crate::world::{World, worker};
+use super::{mail, one_worker, propose, put, ratify, rewrite, seq, times};
+use crate::world::worker;
 
 fn rejected(mail: &flagpost_core::relay::Mail<'_>, number: u64) {
     let wish = DecisionRequest::new(Decision::Rejected, Via::Cli);
@@ -26,10 +26,8 @@ fn rejected(mail: &flagpost_core::relay::Mail<'_>, number: u64) {
 
 #[test]
 fn an_acknowledgement_of_other_words_is_refused() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&["Good"]);
     let w1 = mail(&world, "W1");
-    propose(&w1, "Good");
     ratify(&w1, 1);
     put(&w1, Inbox, "0001.brief", "EVIL");
     for _ in 0..2 {
@@ -57,10 +55,8 @@ fn an_acknowledgement_of_other_words_is_refused() {
 
 #[test]
 fn what_was_changed_waits_for_a_decision_and_is_not_to_be_offered() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&["Good"]);
     let w1 = mail(&world, "W1");
-    propose(&w1, "Good");
     ratify(&w1, 1);
     let next = || messages::unacked(&world.fleet()).unwrap().0[0].next;
     assert_eq!(next(), NextStep::Offer);
@@ -72,11 +68,8 @@ fn what_was_changed_waits_for_a_decision_and_is_not_to_be_offered() {
 
 #[test]
 fn what_was_acknowledged_by_hand_and_changed_comes_first_of_all_that_waits() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&["waits longest", "Good"]);
     let w1 = mail(&world, "W1");
-    propose(&w1, "waits longest");
-    propose(&w1, "Good");
     ratify(&w1, 2);
     put(&w1, Inbox, "0002.brief", "EVIL");
     put(&w1, Inbox, "0002.read", "");
@@ -96,10 +89,8 @@ fn what_was_acknowledged_by_hand_and_changed_comes_first_of_all_that_waits() {
 
 #[test]
 fn what_a_worker_read_before_anybody_decided_reaches_it_all_the_same() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&["Good"]);
     let w1 = mail(&world, "W1");
-    propose(&w1, "Good");
     put(&w1, Inbox, "0001.read", "");
     let letter = briefs::show(&w1, seq(1)).unwrap();
     assert_eq!(letter.held, Some(WithheldReason::Marked));
@@ -115,10 +106,8 @@ fn what_an_unknown_hand_takes_back_is_a_finding_that_a_decision_settles() {
         (false, "flagpost ratify W1 1"),
         (true, "flagpost ratify W1 1"),
     ] {
-        let world = World::real();
-        register(&world, &["W1"]);
+        let world = one_worker(&["Good"]);
         let w1 = mail(&world, "W1");
-        propose(&w1, "Good");
         if is_decided {
             ratify(&w1, 1);
         }
@@ -135,10 +124,8 @@ fn what_an_unknown_hand_takes_back_is_a_finding_that_a_decision_settles() {
 
 #[test]
 fn a_mark_that_was_made_ahead_hides_nothing() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&["Good"]);
     let w1 = mail(&world, "W1");
-    propose(&w1, "Good");
     put(&w1, Inbox, ".0001.foreign", "");
     assert_eq!(
         briefs::show(&w1, seq(1)).unwrap().held,
@@ -156,10 +143,8 @@ fn a_mark_that_was_made_ahead_hides_nothing() {
 
 #[test]
 fn a_time_that_was_put_into_the_past_is_a_finding() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&["Good"]);
     let w1 = mail(&world, "W1");
-    propose(&w1, "Good");
     rewrite(&w1, 1, "expires_at", "2020-01-01T00:00:00Z".into());
     let letter = briefs::show(&w1, seq(1)).unwrap();
     assert_eq!(letter.held, Some(WithheldReason::Proposed));
@@ -170,11 +155,8 @@ fn a_time_that_was_put_into_the_past_is_a_finding() {
 
 #[test]
 fn a_worker_never_sees_the_words_of_a_forged_brief_that_was_rejected() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&["Good", "Fair"]);
     let w1 = mail(&world, "W1");
-    propose(&w1, "Good");
-    propose(&w1, "Fair");
     put(&w1, Inbox, "0001.brief", "EVIL");
     rewrite(&w1, 1, "summary", "EVIL".into());
     rewrite(&w1, 1, "target_ticket", "EVIL".into());
@@ -193,10 +175,8 @@ fn a_worker_never_sees_the_words_of_a_forged_brief_that_was_rejected() {
 
 #[test]
 fn the_words_of_a_brief_that_was_rewritten_after_its_rejection_are_told_and_shown_beside_it() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&["Good"]);
     let w1 = mail(&world, "W1");
-    propose(&w1, "Good");
     rejected(&w1, 1);
     assert!(!briefs::show(&w1, seq(1)).unwrap().is_rewritten());
     put(&w1, Inbox, "0001.brief", "EVIL");
@@ -215,10 +195,8 @@ fn the_words_of_a_brief_that_was_rewritten_after_its_rejection_are_told_and_show
 
 #[test]
 fn an_acknowledgement_by_another_hand_does_not_make_other_words_acknowledged() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&["Good"]);
     let w1 = mail(&world, "W1");
-    propose(&w1, "Good");
     put(&w1, Inbox, "0001.read", "");
     let early = deliver::ack(&w1, &worker("W1"), seq(1)).unwrap_err();
     assert!(
@@ -247,10 +225,8 @@ fn a_directory_in_the_place_of_a_mark_is_none() {
         "0001.rejected",
         ".0001.foreign",
     ] {
-        let world = World::real();
-        register(&world, &["W1"]);
+        let world = one_worker(&["Good"]);
         let w1 = mail(&world, "W1");
-        propose(&w1, "Good");
         ratify(&w1, 1);
         std::fs::create_dir(w1.dir(Inbox).join(name)).unwrap();
         let letter = briefs::show(&w1, seq(1)).unwrap();
@@ -266,10 +242,8 @@ fn a_directory_in_the_place_of_a_mark_is_none() {
 
 #[test]
 fn an_acknowledgement_that_was_taken_away_is_remembered() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&["Good"]);
     let w1 = mail(&world, "W1");
-    propose(&w1, "Good");
     ratify(&w1, 1);
     deliver::next(&w1, &worker("W1")).unwrap();
     deliver::ack(&w1, &worker("W1"), seq(1)).unwrap();

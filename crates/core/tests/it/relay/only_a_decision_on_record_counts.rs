@@ -10,8 +10,8 @@ use flagpost_model::{
     envelope::Direction::Inbox,
 };
 
-use super::{accept_foreign_flags, mail, propose, put, ratify, register, seq, stages, times};
-use crate::world::{World, worker};
+use super::{accept_foreign_flags, mail, one_worker, propose, put, ratify, seq, stages, times};
+use crate::world::worker;
 
 /// The decision that is on record for one brief, as the decision on another.
 fn forged(mail: &flagpost_core::relay::Mail<'_>, body: &str) -> serde_json::Value {
@@ -29,10 +29,8 @@ fn forged(mail: &flagpost_core::relay::Mail<'_>, body: &str) -> serde_json::Valu
 
 #[test]
 fn a_flag_by_hand_asks_a_person() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&["Good"]);
     let w1 = mail(&world, "W1");
-    propose(&w1, "Good");
     put(&w1, Inbox, "0001.ratified", "");
     for _ in 0..2 {
         assert!(deliver::next(&w1, &worker("W1")).unwrap().is_none());
@@ -51,10 +49,8 @@ fn a_flag_by_hand_asks_a_person() {
 
 #[test]
 fn a_person_overrules_a_flag_by_hand_and_its_flag_comes_down() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&["Good"]);
     let w1 = mail(&world, "W1");
-    propose(&w1, "Good");
     put(&w1, Inbox, "0001.ratified", "");
     let wish = DecisionRequest::new(Decision::Rejected, Via::Cli);
     decide::decide(&w1, &worker("ann"), Some(seq(1)), &wish).unwrap();
@@ -66,8 +62,7 @@ fn a_person_overrules_a_flag_by_hand_and_its_flag_comes_down() {
 #[test]
 fn a_flag_by_hand_on_swapped_words_is_not_let_through_by_a_word() {
     for accepts in [false, true] {
-        let world = World::real();
-        register(&world, &["W1"]);
+        let world = one_worker(&[]);
         if accepts {
             accept_foreign_flags(&world);
         }
@@ -88,8 +83,7 @@ fn a_flag_by_hand_on_swapped_words_is_not_let_through_by_a_word() {
 
 #[test]
 fn a_decision_file_by_hand_is_an_unknown_hands() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let w1 = mail(&world, "W1");
     let mut decision = forged(&w1, "proposed");
     // With the line of another decision, of none, of one that is not there.
@@ -120,8 +114,7 @@ fn a_decision_file_by_hand_is_an_unknown_hands() {
 
 #[test]
 fn body_and_decision_changed_together_are_caught_by_the_history() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let w1 = mail(&world, "W1");
     let decision = forged(&w1, "EVIL");
     put(&w1, Inbox, ".0002.decision.json", decision.to_string());
@@ -153,8 +146,7 @@ fn body_and_decision_changed_together_are_caught_by_the_history() {
 
 #[test]
 fn where_the_policy_accepts_it_a_flag_by_hand_counts_and_says_so() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     accept_foreign_flags(&world);
     let w1 = mail(&world, "W1");
     propose(&w1, "Good");
@@ -171,8 +163,7 @@ fn where_the_policy_accepts_it_a_flag_by_hand_counts_and_says_so() {
 
 #[test]
 fn a_policy_that_cannot_be_read_asks() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     std::fs::write(world.home.root().join("policy.toml"), "foreign_flags = 7").unwrap();
     let w1 = mail(&world, "W1");
     propose(&w1, "Good");
@@ -182,10 +173,8 @@ fn a_policy_that_cannot_be_read_asks() {
 
 #[test]
 fn contradicting_flags_give_way_to_the_decision_on_record() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&["one"]);
     let w1 = mail(&world, "W1");
-    propose(&w1, "one");
     ratify(&w1, 1);
     let flag = |name: &str| w1.dir(Inbox).join(name);
     put(&w1, Inbox, "0001.rejected", "");

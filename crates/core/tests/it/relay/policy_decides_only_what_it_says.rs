@@ -6,13 +6,12 @@ use flagpost_model::{
     envelope::BriefKind,
 };
 
-use super::{mail, proposal, propose, register, seq, stages};
-use crate::world::{World, worker};
+use super::{mail, one_worker, proposal, propose, seq, stages};
+use crate::world::worker;
 
 #[test]
 fn the_repositorys_policy_comes_before_the_homes_and_names_its_rule() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let w1 = mail(&world, "W1");
     let of_home = world.home.root().join("policy.toml");
     std::fs::write(&of_home, "[[rule]]\nname = \"all\"\nthen = \"ratify\"\n").unwrap();
@@ -39,8 +38,7 @@ fn the_repositorys_policy_comes_before_the_homes_and_names_its_rule() {
 
 #[test]
 fn a_broken_policy_asks_and_says_so() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let w1 = mail(&world, "W1");
     let text = "[[rule]]\nthen = \"ratify everything\"\n";
     std::fs::write(world.home.root().join("policy.toml"), text).unwrap();

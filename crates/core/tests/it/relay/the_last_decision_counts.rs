@@ -17,7 +17,9 @@ use flagpost_model::{
 };
 use jiff::SignedDuration;
 
-use super::{accept_foreign_flags, mail, proposal, propose, put, ratify, register, seq, times};
+use super::{
+    accept_foreign_flags, mail, one_worker, proposal, propose, put, ratify, register, seq, times,
+};
 use crate::world::{World, worker};
 
 /// All files of brief 1, as they are now.
@@ -113,10 +115,8 @@ fn an_earlier_decision_that_is_put_back_delivers_nothing() {
 
 #[test]
 fn words_that_were_replaced_by_their_hash_do_not_come_back() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&["Good"]);
     let w1 = mail(&world, "W1");
-    propose(&w1, "Good");
     ratify(&w1, 1);
     let then = files(&w1);
     put(&w1, Inbox, "0001.brief", "Better");
@@ -138,10 +138,8 @@ fn a_decision_whose_file_is_taken_away_stands_and_gets_it_back() {
         &[".0001.decision.json"],
         &[".0001.decision.json", "0001.rejected", ".0001.words.json"],
     ] {
-        let world = World::real();
-        register(&world, &["W1"]);
+        let world = one_worker(&["Good"]);
         let w1 = mail(&world, "W1");
-        propose(&w1, "Good");
         reject(&w1);
         remove(&w1, gone);
         assert_eq!(decision(&w1), Some(Decision::Rejected), "{gone:?}");
@@ -161,10 +159,8 @@ fn a_decision_whose_file_is_taken_away_stands_and_gets_it_back() {
 
 #[test]
 fn a_decision_whose_files_were_taken_away_is_delivered_before_anybody_else_writes() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&["Good"]);
     let w1 = mail(&world, "W1");
-    propose(&w1, "Good");
     ratify(&w1, 1);
     remove(&w1, &[".0001.decision.json", "0001.ratified"]);
     assert!(deliver::is_waiting(&w1).unwrap());
@@ -175,10 +171,8 @@ fn a_decision_whose_files_were_taken_away_is_delivered_before_anybody_else_write
 
 #[test]
 fn a_decision_whose_words_were_taken_away_too_is_not_void() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&["Good"]);
     let w1 = mail(&world, "W1");
-    propose(&w1, "Good");
     reject(&w1);
     let then = files(&w1);
     remove(&w1, &["0001.brief", ".0001.decision.json", "0001.rejected"]);
@@ -190,8 +184,7 @@ fn a_decision_whose_words_were_taken_away_too_is_not_void() {
 
 #[test]
 fn a_flag_by_hand_does_not_overrule_a_person_where_the_policy_accepts_flags() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     accept_foreign_flags(&world);
     let w1 = mail(&world, "W1");
     propose(&w1, "Good");
@@ -206,8 +199,7 @@ fn a_flag_by_hand_does_not_overrule_a_person_where_the_policy_accepts_flags() {
 
 #[test]
 fn a_flag_by_hand_comes_too_late_for_an_expired_brief() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     accept_foreign_flags(&world);
     let w1 = mail(&world, "W1");
     let mut brief = proposal("Good");
@@ -230,8 +222,7 @@ fn a_flag_by_hand_comes_too_late_for_an_expired_brief() {
 
 #[test]
 fn what_is_withheld_and_expired_can_be_rejected() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let w1 = mail(&world, "W1");
     let mut brief = proposal("Good");
     brief.expires_at = Some(world.home.now() + SignedDuration::from_secs(60));
@@ -252,10 +243,8 @@ fn what_is_withheld_and_expired_can_be_rejected() {
 
 #[test]
 fn a_decision_that_was_cut_short_is_finished() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&["Good"]);
     let w1 = mail(&world, "W1");
-    propose(&w1, "Good");
     let before = files(&w1);
     ratify(&w1, 1);
     // The line is durable, and its file never came.
@@ -274,10 +263,8 @@ fn a_decision_that_was_cut_short_is_finished() {
 
 #[test]
 fn a_brief_that_was_away_for_a_while_is_not_proposed_anew() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&["Good"]);
     let w1 = mail(&world, "W1");
-    propose(&w1, "Good");
     let mut watch = MailWatch::begin(&world.fleet()).unwrap();
     watch.look(&world.fleet(), &worker("operator")).unwrap();
     let then = files(&w1);

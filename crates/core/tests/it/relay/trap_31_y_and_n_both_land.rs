@@ -11,16 +11,15 @@ use flagpost_model::{
     envelope::{Direction, Hash},
 };
 
-use super::{mail, propose, put, register, seq};
-use crate::world::{World, worker};
+use super::{mail, one_worker, propose, put, seq};
+use crate::world::worker;
 
 const BRIEFS: u64 = 100;
 const HANDS: usize = 10;
 
 #[test]
 fn trap_31_a_thousand_concurrent_decisions_make_one_for_each_brief() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     for number in 1..=BRIEFS {
         propose(&mail(&world, "W1"), &format!("brief {number}"));
     }

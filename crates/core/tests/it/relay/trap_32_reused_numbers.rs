@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, thread};
 use flagpost_core::relay::{deliver, reports, retention};
 use flagpost_model::envelope::Direction;
 
-use super::{go_on, mail, propose, put, ratify, register, report, seq, stages};
+use super::{go_on, mail, one_worker, propose, put, ratify, register, report, seq, stages};
 use crate::world::{World, worker};
 
 const COUNT: u64 = 103;
@@ -88,10 +88,8 @@ fn trap_32_numbers_go_on_above_what_was_archived() {
 #[test]
 fn an_inbox_that_was_restored_is_not_believed_against_the_archive() {
     for note in [None, Some("9\n"), Some("torn")] {
-        let world = World::real();
-        register(&world, &["W1"]);
+        let world = one_worker(&["one"]);
         let w1 = mail(&world, "W1");
-        propose(&w1, "one");
         let archive = w1.dir(Direction::Inbox).with_file_name("archive");
         let month = archive.join("2026-05/inbox");
         std::fs::create_dir_all(&month).unwrap();
@@ -123,8 +121,7 @@ fn a_number_is_given_out_without_a_look_through_the_archive() {
 
 #[test]
 fn a_counter_that_was_put_back_is_not_believed() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let w1 = mail(&world, "W1");
     for body in ["one", "two"] {
         propose(&w1, body);
@@ -137,8 +134,7 @@ fn a_counter_that_was_put_back_is_not_believed() {
 
 #[test]
 fn numbers_given_to_many_at_once_differ() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let given: Vec<_> = thread::scope(|scope| {
         let hand = |n: usize| {
             let fleet = world.fleet();
@@ -161,8 +157,7 @@ fn numbers_given_to_many_at_once_differ() {
 
 #[test]
 fn a_counter_that_was_put_back_gives_no_number_out_twice() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let w1 = mail(&world, "W1");
     for body in ["one", "two", "three"] {
         propose(&w1, body);
@@ -179,8 +174,7 @@ fn a_counter_that_was_put_back_gives_no_number_out_twice() {
 #[test]
 fn a_counter_that_was_put_back_is_not_believed_against_a_long_history() {
     for (lines, by_hand, next) in [(1_600, None, 4), (4_000, Some("0002.brief"), 4)] {
-        let world = World::real();
-        register(&world, &["W1"]);
+        let world = one_worker(&[]);
         let w1 = mail(&world, "W1");
         for text in ["one", "two", "three"] {
             propose(&w1, text);

@@ -8,13 +8,12 @@ use flagpost_core::relay::{
 };
 use flagpost_model::{Seq, decision::Via, envelope::Direction};
 
-use super::{mail, propose, ratify, register, seq, stages};
+use super::{mail, one_worker, propose, ratify, register, seq, stages};
 use crate::world::{World, worker};
 
 #[test]
 fn trap_35_ten_thousand_comes_after_9999() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let w1 = mail(&world, "W1");
     std::fs::write(w1.dir(Direction::Inbox).join(".seq"), "9998\n").unwrap();
     for body in ["nine", "ten", "eleven"] {

@@ -9,16 +9,13 @@ use flagpost_model::{
     envelope::{Direction::Inbox, Hash},
 };
 
-use super::{mail, propose, put, ratify, register, seq, told};
-use crate::world::{World, worker};
+use super::{mail, one_worker, put, ratify, seq, told};
+use crate::world::worker;
 
 #[test]
 fn trap_36_a_changed_body_is_withheld_kept_and_told_once() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&["Good", "Next"]);
     let w1 = mail(&world, "W1");
-    propose(&w1, "Good");
-    propose(&w1, "Next");
     ratify(&w1, 1);
     ratify(&w1, 2);
     put(&w1, Inbox, "0001.brief", "Evil");
@@ -39,10 +36,8 @@ fn trap_36_a_changed_body_is_withheld_kept_and_told_once() {
 
 #[test]
 fn a_body_changed_between_look_and_decision_is_not_decided_on() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&["Good"]);
     let w1 = mail(&world, "W1");
-    propose(&w1, "Good");
     put(&w1, Inbox, "0001.brief", "Evil");
     let mut wish = DecisionRequest::new(Decision::Ratified, Via::Board);
     wish.seen = Some(Hash::of(b"Good"));

@@ -16,7 +16,7 @@ use flagpost_model::{
     finding::{Code, Severity},
 };
 
-use super::{mail, propose, put, ratify, register, rewrite, seq, times};
+use super::{mail, one_worker, propose, put, ratify, register, rewrite, seq, times};
 use crate::world::{World, worker};
 
 /// What a hand does to the first of two briefs.
@@ -56,10 +56,8 @@ fn whatever_is_done_to_a_proposed_brief_is_told_and_settled_by_its_rejection() {
     ];
     for (what, hand) in hands {
         for is_decided in [false, true] {
-            let world = World::real();
-            register(&world, &["W1"]);
+            let world = one_worker(&["Good"]);
             let w1 = mail(&world, "W1");
-            propose(&w1, "Good");
             if is_decided {
                 ratify(&w1, 1);
             }
@@ -87,10 +85,8 @@ fn whatever_is_done_to_a_proposed_brief_is_told_and_settled_by_its_rejection() {
 
 #[test]
 fn what_was_read_and_archived_or_never_came_is_not_missed() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&["Good"]);
     let w1 = mail(&world, "W1");
-    propose(&w1, "Good");
     ratify(&w1, 1);
     deliver::ack(&w1, &worker("W1"), seq(1)).unwrap();
     for name in ["0001.brief", "0001.brief.meta.json"] {

@@ -14,7 +14,7 @@ use flagpost_model::{
 };
 use serde_json::json;
 
-use super::{go_on, mail, propose, put, ratify, register, rewrite, seq, times};
+use super::{go_on, mail, one_worker, put, ratify, rewrite, seq, times};
 use crate::world::{World, worker};
 
 fn decide(
@@ -39,10 +39,8 @@ fn is_withheld(decided: &Result<(), Error>) -> bool {
 
 #[test]
 fn words_that_were_swapped_before_the_decision_are_let_through_only_by_their_hash() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&["benign words"]);
     let w1 = mail(&world, "W1");
-    propose(&w1, "benign words");
     put(&w1, Inbox, "0001.brief", "EVIL");
     let letter = briefs::show(&w1, seq(1)).unwrap();
     assert_eq!(letter.held, Some(WithheldReason::Proposed));
@@ -83,10 +81,8 @@ fn words_that_were_swapped_before_the_decision_are_let_through_only_by_their_has
 
 #[test]
 fn a_swapped_brief_can_be_rejected_as_it_is() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&["benign words"]);
     let w1 = mail(&world, "W1");
-    propose(&w1, "benign words");
     rewrite(&w1, 1, "kind", json!("merge_go"));
     decide(&w1, Decision::Rejected, None).unwrap();
     let letter = briefs::show(&w1, seq(1)).unwrap();
@@ -98,10 +94,8 @@ fn a_swapped_brief_can_be_rejected_as_it_is() {
 
 #[test]
 fn a_swap_is_seen_though_all_that_points_at_the_proposal_was_changed_too() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&["benign words"]);
     let w1 = mail(&world, "W1");
-    propose(&w1, "benign words");
     // So far back that nobody looks there for nothing.
     go_on(&world, 9_000);
     put(&w1, Inbox, "0001.brief", "EVIL");
@@ -131,8 +125,7 @@ fn ratify_by_its_hash(world: &World) {
 
 #[test]
 fn a_brief_by_hand_is_bound_from_the_first_decision_that_is_tried() {
-    let world = World::real();
-    register(&world, &["W1"]);
+    let world = one_worker(&[]);
     let w1 = mail(&world, "W1");
     let sidecar = r#"{"seq":1,"version":1,"kind":"freeform","submitted_at":"2026-05-13T14:25:00Z",
         "controller_session_id":"s","target_worker":"W1","target_ticket":null,"summary":"by hand",
