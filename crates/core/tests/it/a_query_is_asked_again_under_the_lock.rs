@@ -44,11 +44,7 @@ fn whatever_fits_by_now_is_changed() {
     let ids: Vec<_> = changed.iter().map(|it| it.id.to_string()).collect();
     assert_eq!(ids, ["1", "2"]);
     let which = seen("priority=low", &[3], Agreed::ToTheQuery);
-    let refused = tasks::remove_all(&list, &w2, which);
-    assert!(
-        matches!(refused, Err(Error::NoneFits { .. })),
-        "{refused:?}"
-    );
+    fails!(tasks::remove_all(&list, &w2, which), Error::NoneFits { .. });
 }
 
 #[test]
@@ -67,17 +63,11 @@ fn what_somebody_agreed_to_is_changed_or_nothing() {
         tasks::act_all(&list, &act("W2", None), which(), Move::Cancel).map(drop),
     ];
     for refused in refused {
-        assert!(
-            matches!(refused, Err(Error::OthersFit { .. })),
-            "{refused:?}"
-        );
+        fails!(refused, Error::OthersFit { .. });
     }
     assert_eq!(world.history().len(), history);
     let refused = tasks::relocate(&list, &other, &w2, which(), Ties::Hold);
-    assert!(
-        matches!(refused, Err(Error::OthersFit { .. })),
-        "{refused:?}"
-    );
+    fails!(refused, Error::OthersFit { .. });
     assert_eq!(
         (list.ids().unwrap().len(), other.ids().unwrap().len()),
         (2, 0)

@@ -35,10 +35,7 @@ fn trap_22_the_same_worker_after_expiry_gets_a_new_token() {
     assert_eq!(task.late.len(), 1, "the same report twice is one");
     assert_eq!(task.late[0].text, "what came of it");
     let cancel = tasks::act(&list, &old, &id(1), Move::Cancel);
-    assert!(matches!(
-        cancel,
-        Err(Error::Refused(Refusal::StaleToken { .. }))
-    ));
+    fails!(cancel, Error::Refused(Refusal::StaleToken { .. }));
     let new = act("W1", Some(second.token));
     tasks::act(&list, &new, &id(1), finish(Ending::Completed)).unwrap();
     let late = world

@@ -170,10 +170,7 @@ fn a_cycle_and_an_unknown_id_are_reported_and_not_fatal_at_read() {
     );
     for blocked in [1, 2, 3] {
         let answer = claims::claim(&list, &terms("W1"), &id(blocked));
-        assert!(matches!(
-            answer,
-            Err(Error::Refused(Refusal::Blocked { .. }))
-        ));
+        fails!(answer, Error::Refused(Refusal::Blocked { .. }));
     }
     // What is tied can be untied.
     tasks::unlink(&list, &worker("W1"), &id(1), &id(2)).unwrap();

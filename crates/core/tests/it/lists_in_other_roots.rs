@@ -103,8 +103,7 @@ fn what_is_no_list_is_passed_over() {
     let home = with_roots(&world, &[&a]);
     assert_eq!(told(&home), ["a: inside x"]);
     for name in ["file", "dangling", "none"] {
-        let answer = List::open(&home, &list_id(name));
-        assert!(matches!(answer, Err(Error::NotFound { .. })), "{answer:?}");
+        fails!(List::open(&home, &list_id(name)), Error::NotFound { .. });
     }
     let answer = List::open(&home, &list_id("outside"));
     let refused = matches!(answer, Err(Error::Disk(disk::Error::Outside { .. })));
@@ -126,11 +125,9 @@ fn a_root_that_is_not_there_or_not_readable_costs_no_other() {
     assert!(List::open(&home, &list_id("x")).is_ok());
     assert!(List::open(&home, &list_id("repo")).is_ok());
     // It may be where we cannot look: that is not the same as not being there.
-    let answer = List::open(&home, &list_id("y"));
-    assert!(matches!(answer, Err(Error::Disk(_))), "{answer:?}");
+    fails!(List::open(&home, &list_id("y")), Error::Disk(_));
     let home = with_roots(&world, &[&missing, &a]);
-    let answer = List::open(&home, &list_id("y"));
-    assert!(matches!(answer, Err(Error::NotFound { .. })), "{answer:?}");
+    fails!(List::open(&home, &list_id("y")), Error::NotFound { .. });
 }
 
 #[test]
@@ -169,6 +166,5 @@ fn a_tilde_is_the_users_home() {
         user_home: None,
         settings: [("FLAGPOST_TASKS_ROOTS", "~/a".to_owned())].into(),
     });
-    let answer = List::open(&homeless, &list_id("x"));
-    assert!(matches!(answer, Err(Error::Invalid { .. })), "{answer:?}");
+    fails!(List::open(&homeless, &list_id("x")), Error::Invalid { .. });
 }

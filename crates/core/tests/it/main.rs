@@ -8,6 +8,14 @@
     reason = "tests arrange the machine by hand"
 )]
 
+/// That an operation answers with this error.
+macro_rules! fails {
+    ($answer:expr, $error:pat) => {{
+        let answer = &$answer;
+        assert!(matches!(answer, Err($error)), "{:?}", answer.as_ref().err());
+    }};
+}
+
 mod a_change_wakes;
 mod a_crash_leaves_whole_changes;
 mod a_history_is_a_chain;

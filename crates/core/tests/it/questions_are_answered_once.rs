@@ -73,10 +73,7 @@ fn the_answer_its_question_and_the_way_back_are_one_change() {
     );
     assert_eq!(after.attempts, before.attempts);
     let refused = tasks::answer(&list, &worker("bob"), &id(1), "The other", false);
-    assert!(matches!(
-        refused,
-        Err(Error::Refused(Refusal::Answered { n: 1, .. }))
-    ));
+    fails!(refused, Error::Refused(Refusal::Answered { n: 1, .. }));
     let silent = tasks::answer(&list, &worker("bob"), &id(1), " \n", true);
     assert!(matches!(silent, Err(Error::Invalid { .. })));
     assert_eq!(list.task(&id(1)).unwrap().task, after);
@@ -99,11 +96,7 @@ fn it_is_taken_back_until_somebody_goes_on_with_the_task() {
     );
     answer();
     claim(&list, "W1", 1);
-    let refused = undo().unwrap_err();
-    assert!(
-        matches!(refused, Error::Refused(Refusal::BuiltOn { .. })),
-        "{refused}"
-    );
+    fails!(undo(), Error::Refused(Refusal::BuiltOn { .. }));
 }
 
 #[test]
@@ -191,13 +184,9 @@ fn a_worker_that_keeps_its_task_hears_the_answer_and_nobody_ratifies_it() {
         State::Claimed(_)
     ));
     assert_eq!(open(&world), both[..1]);
-    let refused = answer(&reply("The other")).unwrap_err();
-    assert!(
-        matches!(
-            refused,
-            Error::Speech(message::MessageRefusal::Answered { .. })
-        ),
-        "{refused}"
+    fails!(
+        answer(&reply("The other")),
+        Error::Speech(message::MessageRefusal::Answered { .. })
     );
     let more = Reply {
         again: true,

@@ -201,11 +201,7 @@ fn a_move_that_was_cut_short_does_not_pass_an_old_copy_off_as_the_task() {
     let (fs, world) = half_moved();
     tasks::edit(&world.list(), &worker("W1"), &id(3), &subject("Ship it")).unwrap();
     tasks::edit(&other(&world), &worker("W2"), &id(2), &subject("Shipped")).unwrap();
-    let refused = relocate(&fs, &[3]);
-    assert!(
-        matches!(refused, Err(Error::Refused(Refusal::BuiltOn { .. }))),
-        "{refused:?}"
-    );
+    fails!(relocate(&fs, &[3]), Error::Refused(Refusal::BuiltOn { .. }));
     assert_eq!(world.list().task(&id(3)).unwrap().task.subject, "Ship it");
     assert_eq!(subjects(&other(&world)), ["Elsewhere", "Shipped"]);
 }
@@ -249,9 +245,5 @@ fn a_uid_that_moved_earlier_is_taken_there() {
         tasks::relocate(&list, &other, &w1, &[task], Ties::Hold)
     };
     moved().unwrap();
-    let refused = moved();
-    assert!(
-        matches!(refused, Err(Error::Refused(Refusal::UidTaken { .. }))),
-        "{refused:?}"
-    );
+    fails!(moved(), Error::Refused(Refusal::UidTaken { .. }));
 }

@@ -169,11 +169,7 @@ fn a_change_that_somebody_built_on_stays() {
     let list = world.list();
     tasks::edit(&list, &worker("W1"), &id(1), &subject("Parse all")).unwrap();
     tasks::note(&list, &worker("W2"), &[id(1)], "Seen").unwrap();
-    let refused = undo(&list, "W1");
-    assert!(
-        matches!(refused, Err(Error::Refused(Refusal::BuiltOn { .. }))),
-        "{refused:?}"
-    );
+    fails!(undo(&list, "W1"), Error::Refused(Refusal::BuiltOn { .. }));
     // Once that is taken back, nobody builds on it any more.
     undo(&list, "W2").unwrap();
     undo(&list, "W1").unwrap();

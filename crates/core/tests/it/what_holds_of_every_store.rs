@@ -151,10 +151,7 @@ fn a_silent_holder_loses_its_task_and_one_that_speaks_keeps_it() {
             &id,
             finish(Ending::Completed),
         );
-        assert!(matches!(
-            late,
-            Err(Error::KeptLate(Refusal::StaleToken { .. }))
-        ));
+        fails!(late, Error::KeptLate(Refusal::StaleToken { .. }));
         assert_eq!(
             list.task(&id).unwrap().task.state.claim().unwrap().token,
             second

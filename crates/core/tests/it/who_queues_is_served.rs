@@ -245,8 +245,7 @@ fn who_is_told_that_nothing_is_ready_believes_it() {
     let said = std::fs::read_to_string(&path).unwrap();
     let said = format!("{}\n\"nothing_ready\"\ndurable\n", said.trim_end());
     std::fs::write(&path, said).unwrap();
-    let answer = claimer.join().unwrap();
-    assert!(matches!(answer, Err(Error::NothingReady { .. })));
+    fails!(claimer.join().unwrap(), Error::NothingReady { .. });
     drop(lock);
 }
 

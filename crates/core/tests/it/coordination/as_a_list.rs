@@ -290,17 +290,11 @@ fn what_a_table_cannot_do_is_refused() {
         tasks::undo(&list, &ann, UndoMode::Undo).map(drop),
     ];
     for refused in refused {
-        assert!(
-            matches!(refused, Err(Error::NotInTable { .. })),
-            "{refused:?}"
-        );
+        fails!(refused, Error::NotInTable { .. });
     }
     coordination::claim(&directory(&world), &worker("W1"), None).unwrap();
     let undone = tasks::undo(&list, &worker("W1"), UndoMode::Undo);
-    assert!(
-        matches!(undone, Err(Error::NotInTable { .. })),
-        "{undone:?}"
-    );
+    fails!(undone, Error::NotInTable { .. });
 }
 
 #[test]
@@ -397,10 +391,7 @@ fn a_table_that_was_changed_without_the_lock_is_not_written_over() {
         }
     };
     let refused = tasks::revise(&list, &terms("ann"), &one, &meddle);
-    assert!(
-        matches!(refused, Err(Error::Disk(disk::Error::Changed { .. }))),
-        "{refused:?}"
-    );
+    fails!(refused, Error::Disk(disk::Error::Changed { .. }));
     assert_eq!(list.task(&one).unwrap().task.subject, "By hand");
 }
 
@@ -417,10 +408,7 @@ fn a_table_that_is_none_is_refused_and_stays() {
             claims::claim_next(&list, &terms("W1")).map(drop),
         ];
         for refused in refused {
-            assert!(matches!(
-                refused,
-                Err(Error::Disk(disk::Error::Malformed { .. }))
-            ));
+            fails!(refused, Error::Disk(disk::Error::Malformed { .. }));
         }
         assert_eq!(fs::read_to_string(&path).unwrap(), content);
     }

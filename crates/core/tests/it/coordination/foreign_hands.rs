@@ -148,23 +148,19 @@ fn trap_22_no_task_is_taken_from_a_worker_that_gives_signs_of_life() {
         actor: &w1,
         token: first.token,
     };
-    let refused = coordination::fail(&directory, &stale, &id("task-001"), "an old word");
-    assert!(matches!(
-        refused,
-        Err(Error::CoordinationLate {
+    fails!(
+        coordination::fail(&directory, &stale, &id("task-001"), "an old word"),
+        Error::CoordinationLate {
             refusal: CoordRefusal::Stale { .. },
             ..
-        })
-    ));
+        }
+    );
     let kept = fs::read_to_string(directory.path("results/late/task-001.md")).unwrap();
     assert!(kept.ends_with("W1\n\nan old word\n"), "{kept}");
     world.pass(SignedDuration::from_mins(16));
     coordination::claim(&directory, &w2, None).unwrap();
     let refused = coordination::start(&directory, &hand(&w1), &id("task-001"));
-    assert!(matches!(
-        refused,
-        Err(Error::Coordination(CoordRefusal::Held { .. }))
-    ));
+    fails!(refused, Error::Coordination(CoordRefusal::Held { .. }));
 }
 
 #[test]

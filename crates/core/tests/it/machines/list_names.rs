@@ -77,10 +77,7 @@ fn a_list_is_not_made_under_a_name_that_another_repository_of_the_fleet_has() {
     let a = &fleet.nodes()[0];
     fleet.stream.has_elsewhere("backlog");
     let refused = list(a, "backlog", &shared(&fleet));
-    assert!(
-        matches!(refused, Err(Error::Order(OrderRefusal::ListThere { .. }))),
-        "{refused:?}"
-    );
+    fails!(refused, Error::Order(OrderRefusal::ListThere { .. }));
     assert!(!a.home.root().join("tasks/backlog").exists());
     list(a, "other", &shared(&fleet)).unwrap();
 }

@@ -58,18 +58,12 @@ fn what_is_added_here_is_claimed_there_and_done_under_one_number() {
     assert_eq!(claimed.task.id, task);
     // It has not heard of the claim, is overtaken, and looks again.
     let late = claims::claim(&a.list(), &terms("W1"), &task);
-    assert!(
-        matches!(late, Err(Error::Refused(Refusal::Held { .. }))),
-        "{late:?}"
-    );
+    fails!(late, Error::Refused(Refusal::Held { .. }));
     let token = claimed.claim.token;
     c.follow();
     let stale = act("W3", Some(flagpost_model::Token(token.0 - 1)));
     let refusal = tasks::act(&c.list(), &stale, &task, finish(Ending::Completed));
-    assert!(matches!(
-        refusal,
-        Err(Error::KeptLate(Refusal::StaleToken { .. }))
-    ));
+    fails!(refusal, Error::KeptLate(Refusal::StaleToken { .. }));
     let mine = act("W3", Some(token));
     tasks::act(&b.list(), &mine, &task, finish(Ending::Completed)).unwrap();
     fleet.all_alike();

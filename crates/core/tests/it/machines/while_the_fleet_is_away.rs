@@ -177,10 +177,7 @@ fn whatever_this_machine_changes_next_comes_after_it() {
     // While nobody hears it, nothing goes before it.
     fleet.stream.go_away();
     let refused = tasks::add(&a.list(), &worker("ann"), &subject("Second"), &[]);
-    assert!(
-        matches!(refused, Err(Error::Order(OrderRefusal::Unreachable { .. }))),
-        "{refused:?}"
-    );
+    fails!(refused, Error::Order(OrderRefusal::Unreachable { .. }));
     fleet.stream.come_back();
     b.follow();
     add_to(&b.list(), "Of another machine", &[]);
@@ -254,13 +251,7 @@ fn what_nobody_knows_to_have_happened_is_not_kept() {
     fleet.stream.answers(&[Answer::Lost]);
     let done = json!({"id": task, "token": token});
     let unsettled = ask(a, "W3", Operation::TaskDone, done);
-    assert!(
-        matches!(
-            &unsettled,
-            Err(Error::Order(OrderRefusal::Unsettled { .. }))
-        ),
-        "{unsettled:?}"
-    );
+    fails!(unsettled, Error::Order(OrderRefusal::Unsettled { .. }));
     assert_eq!(kept(a), 0);
 }
 
@@ -370,13 +361,7 @@ fn an_answer_that_was_lost_is_no_second_report() {
         keep(a, "W3", operation, said);
         fleet.stream.answers(&[Answer::Unheard]);
         let unsettled = order::tell(&a.home, &a.stream.repo);
-        assert!(
-            matches!(
-                &unsettled,
-                Err(Error::Order(OrderRefusal::Unsettled { .. }))
-            ),
-            "{unsettled:?}"
-        );
+        fails!(unsettled, Error::Order(OrderRefusal::Unsettled { .. }));
         // Another machine reopens what was done, before this one looks again.
         b.follow();
         if operation.name().starts_with("task") {

@@ -45,10 +45,7 @@ fn a_question_and_its_answer_follow_each_other_in_their_thread() {
     assert!(at("W1/outbox/1") < at("W1/inbox/2"));
     assert!(at("W2/inbox/1") < at("W2/outbox/1"));
     let nothing = messages::thread(&world.fleet(), "epic-9");
-    assert!(matches!(
-        nothing,
-        Err(Error::NotFound { what: "thread", .. })
-    ));
+    fails!(nothing, Error::NotFound { what: "thread", .. });
 }
 
 #[test]

@@ -99,10 +99,9 @@ fn nobody_speaks_of_a_task_that_waits_for_a_decision() {
         ..words(Subject::Task, &task("b1"))
     };
     messages::send(&party, asked, Gate::Policy).unwrap();
-    let early = w1.try_send(words(Subject::Done, &done("b1"))).unwrap_err();
-    assert!(
-        matches!(&early, Error::Gate(DecisionRefusal::Undecided { .. })),
-        "{early}"
+    fails!(
+        w1.try_send(words(Subject::Done, &done("b1"))),
+        Error::Gate(DecisionRefusal::Undecided { .. })
     );
     assert_eq!(w1.steps(), ["W1/inbox/1 decide"]);
 }

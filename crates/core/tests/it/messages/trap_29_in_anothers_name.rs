@@ -103,10 +103,7 @@ fn trap_29_each_side_says_only_what_is_its_to_say() {
     let refused = refusal(w1.try_send(to("W2", words(Subject::Query, "Ready?"))));
     assert!(matches!(refused, MessageRefusal::BetweenWorkers { .. }));
     let nobody = orchestrator.try_send(to("W9", words(Subject::Query, "Ready?")));
-    assert!(matches!(
-        nobody,
-        Err(Error::NotFound { what: "worker", .. })
-    ));
+    fails!(nobody, Error::NotFound { what: "worker", .. });
     let nobody = orchestrator.try_send(words(Subject::Query, "Ready?"));
     assert!(matches!(nobody, Err(Error::Invalid { .. })));
     let elsewhere = NewMessage {

@@ -44,10 +44,7 @@ fn the_whole_way() {
     );
     let wish = DecisionRequest::new(Decision::Rejected, Via::Cli);
     let late = decide::decide(&w1, &ann, Some(seq(1)), &wish);
-    assert!(matches!(
-        late,
-        Err(Error::Gate(DecisionRefusal::Decided { .. }))
-    ));
+    fails!(late, Error::Gate(DecisionRefusal::Decided { .. }));
     for again in [false, true] {
         let offer = deliver::next(&w1, &me).unwrap().unwrap();
         assert_eq!((offer.brief.seq, offer.again), (seq(1), again));
@@ -127,10 +124,7 @@ fn the_oldest_comes_first_and_a_rejection_is_a_notice() {
     let none = decide::decide(&w1, &worker("ann"), None, &wish);
     assert!(matches!(none, Err(Error::NothingPending { .. })));
     let nowhere = decide::decide(&w1, &worker("ann"), Some(seq(9)), &wish);
-    assert!(matches!(
-        nowhere,
-        Err(Error::NotFound { what: "brief", .. })
-    ));
+    fails!(nowhere, Error::NotFound { what: "brief", .. });
 }
 
 #[test]
@@ -139,10 +133,7 @@ fn an_edited_brief_is_delivered_as_it_was_edited() {
     let w1 = mail(&world, "W1");
     let (ann, seen) = (worker("ann"), Hash::of(b"Delete everything"));
     let stale = decide::edit(&w1, &ann, seq(1), &Hash::of(b"x"), "y", Via::Cli);
-    assert!(matches!(
-        stale,
-        Err(Error::Gate(DecisionRefusal::Changed { .. }))
-    ));
+    fails!(stale, Error::Gate(DecisionRefusal::Changed { .. }));
     decide::edit(&w1, &ann, seq(1), &seen, "Delete nothing", Via::Cli).unwrap();
     let offer = deliver::next(&w1, &worker("W1")).unwrap().unwrap();
     assert_eq!(
@@ -161,10 +152,7 @@ fn an_edited_brief_is_delivered_as_it_was_edited() {
         "z",
         Via::Cli,
     );
-    assert!(matches!(
-        again,
-        Err(Error::Gate(DecisionRefusal::Decided { .. }))
-    ));
+    fails!(again, Error::Gate(DecisionRefusal::Decided { .. }));
     assert_eq!(briefs::show(&w1, seq(1)).unwrap().body, "Delete nothing");
 }
 
@@ -179,10 +167,7 @@ fn expiry_is_never_approval() {
     for decision in [Decision::Ratified, Decision::Rejected] {
         let wish = DecisionRequest::new(decision, Via::Cli);
         let late = decide::decide(&w1, &worker("ann"), Some(seq(1)), &wish);
-        assert!(matches!(
-            late,
-            Err(Error::Gate(DecisionRefusal::Expired { .. }))
-        ));
+        fails!(late, Error::Gate(DecisionRefusal::Expired { .. }));
     }
     let (done, failed) =
         decide::ratify_listed(&w1, &worker("ann"), &super::every(), Via::Cli).unwrap();

@@ -47,8 +47,7 @@ fn an_acknowledgement_of_other_words_is_refused() {
     assert_eq!(times(&world, "worker.read 1"), 0);
     assert_eq!(times(&world, "relay.changed_outside 1"), 1);
     put(&w1, Inbox, "0001.brief", b"\xff");
-    let unreadable = deliver::ack(&w1, &worker("W1"), seq(1));
-    assert!(matches!(unreadable, Err(Error::Disk(_))), "{unreadable:?}");
+    fails!(deliver::ack(&w1, &worker("W1"), seq(1)), Error::Disk(_));
     put(&w1, Inbox, "0001.brief", "Good");
     assert!(!deliver::ack(&w1, &worker("W1"), seq(1)).unwrap());
 }
@@ -198,21 +197,16 @@ fn an_acknowledgement_by_another_hand_does_not_make_other_words_acknowledged() {
     let world = one_worker(&["Good"]);
     let w1 = mail(&world, "W1");
     put(&w1, Inbox, "0001.read", "");
-    let early = deliver::ack(&w1, &worker("W1"), seq(1)).unwrap_err();
-    assert!(
-        matches!(&early, Error::Gate(DecisionRefusal::Undecided { .. })),
-        "{early}"
+    fails!(
+        deliver::ack(&w1, &worker("W1"), seq(1)),
+        Error::Gate(DecisionRefusal::Undecided { .. })
     );
     ratify(&w1, 1);
     put(&w1, Inbox, "0001.brief", "EVIL");
     put(&w1, Inbox, "0001.read", "");
-    let changed = deliver::ack(&w1, &worker("W1"), seq(1)).unwrap_err();
-    assert!(
-        matches!(
-            &changed,
-            Error::Gate(DecisionRefusal::Unacknowledged { .. })
-        ),
-        "{changed}"
+    fails!(
+        deliver::ack(&w1, &worker("W1"), seq(1)),
+        Error::Gate(DecisionRefusal::Unacknowledged { .. })
     );
     assert_eq!(times(&world, "worker.read 1"), 0);
 }

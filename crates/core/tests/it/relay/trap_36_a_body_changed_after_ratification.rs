@@ -41,9 +41,8 @@ fn a_body_changed_between_look_and_decision_is_not_decided_on() {
     put(&w1, Inbox, "0001.brief", "Evil");
     let mut wish = DecisionRequest::new(Decision::Ratified, Via::Board);
     wish.seen = Some(Hash::of(b"Good"));
-    let refused = decide::decide(&w1, &worker("ann"), Some(seq(1)), &wish);
-    assert!(matches!(
-        refused,
-        Err(flagpost_core::Error::Gate(DecisionRefusal::Withheld { .. }))
-    ));
+    fails!(
+        decide::decide(&w1, &worker("ann"), Some(seq(1)), &wish),
+        flagpost_core::Error::Gate(DecisionRefusal::Withheld { .. })
+    );
 }

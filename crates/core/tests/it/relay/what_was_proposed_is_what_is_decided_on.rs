@@ -134,10 +134,7 @@ fn a_brief_by_hand_is_bound_from_the_first_decision_that_is_tried() {
     put(&w1, Inbox, "0001.brief", "by hand");
     assert_eq!(briefs::show(&w1, seq(1)).unwrap().held, None);
     let refused = decide(&w1, Decision::Ratified, Some(Hash::of(b"another")));
-    assert!(matches!(
-        refused,
-        Err(Error::Gate(DecisionRefusal::Changed { .. }))
-    ));
+    fails!(refused, Error::Gate(DecisionRefusal::Changed { .. }));
     assert_eq!(times(&world, "relay.brief_proposed 1"), 1);
     put(&w1, Inbox, "0001.brief", "swapped");
     assert!(is_withheld(&decide(&w1, Decision::Ratified, None)));

@@ -19,14 +19,8 @@ fn with_nothing_there_is_nothing_to_do() {
     let list = world.list();
     assert!(of(&world).all().unwrap().is_empty());
     assert!(recover(&world, &list).unwrap().is_none());
-    assert!(matches!(
-        archive_complete(&world),
-        Err(Error::NoSession { .. })
-    ));
-    assert!(matches!(
-        of(&world).find("live"),
-        Err(Error::NotFound { .. })
-    ));
+    fails!(archive_complete(&world), Error::NoSession { .. });
+    fails!(of(&world).find("live"), Error::NotFound { .. });
     assert!(!world.repository.top.join(".claude").exists());
 }
 
@@ -39,8 +33,7 @@ fn a_dead_one_is_recovered_and_not_archived() {
     start(&list, live.id(), 1);
     drop(live);
     assert_eq!(of(&world).find("live").unwrap().stage, SessionStatus::Dead);
-    let answer = archive_complete(&world);
-    assert!(matches!(answer, Err(Error::SessionIncomplete { .. })));
+    fails!(archive_complete(&world), Error::SessionIncomplete { .. });
     assert_eq!(recover(&world, &list).unwrap().unwrap().tasks, ids(&[1]));
     assert!(recover(&world, &list).unwrap().is_none());
     let all = of(&world).all().unwrap();
@@ -57,10 +50,7 @@ fn a_complete_one_is_archived_under_its_name() {
     let live = begin(&world, &list).live;
     let (id, dir) = (live.id().clone(), live.dir().to_owned());
     live.show_progress(&complete(&live)).unwrap();
-    assert!(matches!(
-        archive_complete(&world),
-        Err(Error::SessionLive { .. })
-    ));
+    fails!(archive_complete(&world), Error::SessionLive { .. });
     drop(live);
     let archived = archive_complete(&world).unwrap();
     assert_eq!(archived, dir.with_file_name(id.as_str()));

@@ -21,10 +21,7 @@ fn everything(world: &World) -> Files {
 
 fn refuses_all(world: &World, list: &flagpost_core::List<'_>) {
     let refused = |answer: Result<(), Error>| {
-        assert!(
-            matches!(answer, Err(Error::SessionLive { .. })),
-            "{answer:?}"
-        );
+        fails!(answer, Error::SessionLive { .. });
     };
     refused(try_begin(&world.home, &world.repository, list).map(drop));
     refused(recover(world, list).map(drop));
