@@ -8,90 +8,148 @@ use jiff::Timestamp;
 
 use super::*;
 
-/// A pending task per word: `3<1,2` waits for 1 and 2.
+/// Takes a run through the events of a story, each the words before a colon, and compares the effects
+/// behind it.
+macro_rules! story {
+    ($run:expr, @$story:literal) => {
+        insta::assert_snapshot!($run.repeat($story), @$story)
+    };
+}
+
+/// A task per word: `3!:stuck<1,2@src` is the urgent task 3, which is stuck, waits for 1 and 2 and
+/// says that it will touch `src`. Most have an id alone.
 fn list(words: &str) -> Vec<Outline> {
+    fn parts(text: &str) -> impl Iterator<Item = &str> {
+        text.split(',').filter(|it| !it.is_empty())
+    }
     let task = |word: &str| {
-        let (id, blockers) = word.split_once('<').unwrap_or((word, ""));
-        let blockers = blockers.split(',').filter(|b| !b.is_empty());
+        let (word, files) = word.split_once('@').unwrap_or((word, ""));
+        let (word, blockers) = word.split_once('<').unwrap_or((word, ""));
+        let (id, state) = word.split_once(':').unwrap_or((word, "pending"));
         Outline {
-            blocked_by: blockers.map(|b| b.parse().unwrap()).collect(),
-            ..Outline::from(&Task::new(id.parse().unwrap(), ""))
+            state: match state {
+                "pending" => State::Pending,
+                "running" => State::InProgress(None),
+                "completed" => State::Completed,
+                "failed" => State::Failed,
+                "stuck" => State::Stuck,
+                "cancelled" => State::Cancelled,
+                other => panic!("no state is called {other}"),
+            },
+            priority: id.ends_with('!').then_some(Priority::Critical),
+            blocked_by: parts(blockers).map(|it| it.parse().unwrap()).collect(),
+            files: parts(files).map(str::to_owned).collect(),
+            ..Outline::from(&Task::new(id.trim_end_matches('!').parse().unwrap(), ""))
         }
     };
     words.split_whitespace().map(task).collect()
 }
 
-/// A scheduler whose effects read as lines: `launch 1 1/3`.
+/// A scheduler that hears events and tells effects in words: `1 passes` and `launch 2 1/3`.
 struct Run {
     scheduler: Scheduler,
     clock: Timestamp,
 }
 
-fn run(words: &str, max_parallel: usize, schedule: Schedule) -> Run {
-    let config = RunConfig {
+fn config(max_parallel: usize, schedule: Schedule) -> RunConfig {
+    RunConfig {
         max_parallel: NonZeroUsize::new(max_parallel).unwrap(),
         schedule,
         timeout: Some(SignedDuration::from_secs(60)),
         ..RunConfig::default()
-    };
+    }
+}
+
+fn run_as(config: RunConfig, words: &str) -> Run {
     Run {
         scheduler: Scheduler::new(config, &list(words)),
         clock: Timestamp::UNIX_EPOCH,
     }
 }
 
+fn run(words: &str, max_parallel: usize, schedule: Schedule) -> Run {
+    run_as(config(max_parallel, schedule), words)
+}
+
 impl Run {
-    fn on(&mut self, event: Event) -> String {
-        let effects = self.scheduler.handle(event, self.clock);
+    /// The effects of an event.
+    fn on(&mut self, words: &str) -> String {
+        if let Some(seconds) = words.strip_prefix("after ") {
+            self.clock += SignedDuration::from_secs(seconds.parse().unwrap());
+        }
+        let effects = self.scheduler.handle(event(words), self.clock);
         effects.iter().map(line).collect::<Vec<_>>().join("; ")
     }
 
-    fn begin(&mut self) -> String {
-        self.on(Event::Begin)
-    }
-
-    fn launched(&mut self, task: &str) -> String {
-        let task = task.parse().unwrap();
-        self.on(Event::Launched { task })
-    }
-
-    fn ended(&mut self, task: &str, outcome: Outcome) -> String {
-        let task = task.parse().unwrap();
-        self.on(Event::Ended {
-            task,
-            outcome,
-            retryable: true,
-        })
-    }
-
-    fn stuck(&mut self, task: &str) -> String {
-        let task = task.parse().unwrap();
-        self.on(Event::Ended {
-            task,
-            outcome: Fail,
-            retryable: false,
-        })
-    }
-
-    fn put_back(&mut self, task: &str, behind: &str) -> String {
-        let (task, behind) = (task.parse().unwrap(), behind.parse().unwrap());
-        self.on(Event::PutBack { task, behind })
-    }
-
-    fn could_not(&mut self, task: &str, because: NoLaunch) -> String {
-        let task = task.parse().unwrap();
-        self.on(Event::CouldNotLaunch { task, because })
-    }
-
-    fn tick(&mut self, seconds: i64) -> String {
-        self.clock += SignedDuration::from_secs(seconds);
-        self.on(Event::Tick)
+    /// The events of a story, each with the effects that it has now.
+    fn repeat(&mut self, story: &str) -> String {
+        let lines = story.lines().map(str::trim).filter(|it| !it.is_empty());
+        let told = lines.map(|line| {
+            let event = line.split_once(": ").map_or(line, |(event, _)| event);
+            match &*self.on(event) {
+                "" => event.to_owned(),
+                effects => format!("{event}: {effects}"),
+            }
+        });
+        told.collect::<Vec<_>>().join("\n")
     }
 }
 
 fn refused() -> NoLaunch {
     NoLaunch::Refused {
         reason: "held by W2".into(),
+    }
+}
+
+fn event(words: &str) -> Event {
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let id = |word: &str| word.parse::<TaskId>().unwrap();
+    let ended = |task, outcome, retryable| Event::Ended {
+        task: id(task),
+        outcome,
+        retryable,
+    };
+    let could_not = |task, because| Event::CouldNotLaunch {
+        task: id(task),
+        because,
+    };
+    match words[..] {
+        ["begin"] => Event::Begin,
+        [task, "runs"] => Event::Launched { task: id(task) },
+        [task, "passes"] => ended(task, Pass, true),
+        [task, "passes", "in", "part"] => ended(task, Partial, true),
+        [task, "fails"] => ended(task, Fail, true),
+        [task, "is", "stuck"] => ended(task, Fail, false),
+        [task, "is", "done"] => could_not(task, NoLaunch::AlreadyCompleted),
+        [task, "is", "refused"] => could_not(task, refused()),
+        [task, "finds", "no", "room"] => could_not(task, NoLaunch::Held { opens: false }),
+        [task, "waits", "for", "room"] => Event::Held {
+            task: id(task),
+            opens: true,
+        },
+        [task, "needs", other] => Event::PutBack {
+            task: id(task),
+            behind: id(other),
+        },
+        [task, "asks"] => Event::Asked { task: id(task) },
+        [task, "is", "dropped"] => Event::Dropped { task: id(task) },
+        ["list", ref tasks @ ..] => Event::Listed(list(&tasks.join(" "))),
+        ["reserved", ref all @ ..] => Event::Reserved(all.iter().map(reserved).collect()),
+        ["room"] => Event::Opened,
+        ["after", _] => Event::Tick,
+        ["enough"] => Event::Enough,
+        ["interrupt"] => Event::Interrupt,
+        ref other => panic!("no event is called {other:?}"),
+    }
+}
+
+/// `src/**:W1`, or for a task `src/**:W1:3`.
+fn reserved(words: &&str) -> ReservedFiles {
+    let words: Vec<&str> = words.split(':').collect();
+    ReservedFiles {
+        path: words[0].parse().unwrap(),
+        holder: words[1].parse().unwrap(),
+        task: words.get(2).map(|it| (*it).to_owned()),
     }
 }
 
@@ -112,7 +170,10 @@ fn line(effect: &Effect) -> String {
         Effect::WaveHolds { n, ready } => format!("wave {n} holds {ready}"),
         Effect::Stays { asking } => {
             let asking: Vec<_> = asking.iter().map(TaskId::as_str).collect();
-            format!("stays for {}", asking.join(","))
+            match &*asking.join(",") {
+                "" => "stays".into(),
+                asking => format!("stays for {asking}"),
+            }
         }
         Effect::Finished { interrupted, .. } if *interrupted => "interrupted".into(),
         Effect::Finished { .. } => "finished".into(),
@@ -141,256 +202,204 @@ use Schedule::{Eager, Waves};
 
 #[test]
 fn a_wave_waits_for_the_whole_wave_before() {
-    let mut run = run("1 2 3<1", 5, Waves);
-    assert_eq!(run.begin(), "wave 1 of 2; launch 1 1/3; launch 2 1/3");
-    assert_eq!(run.ended("1", Pass), "1 passed after 1; wave 1 holds 1");
-    assert_eq!(
-        run.ended("2", Pass),
-        "2 passed after 1; merge 1,2; end of wave 1; wave 2 of 2; launch 3 1/3"
-    );
-    assert_eq!(
-        run.ended("3", Pass),
-        "3 passed after 1; merge 3; end of wave 2; finished"
-    );
+    story!(run("1 2 3<1", 5, Waves), @"
+    begin: wave 1 of 2; launch 1 1/3; launch 2 1/3
+    1 passes: 1 passed after 1; wave 1 holds 1
+    2 passes: 2 passed after 1; merge 1,2; end of wave 1; wave 2 of 2; launch 3 1/3
+    3 passes: 3 passed after 1; merge 3; end of wave 2; finished
+    ");
 }
 
 #[test]
 fn an_eager_task_starts_the_moment_its_blockers_are_done() {
-    let mut run = run("1 2 3<1", 5, Eager);
-    assert_eq!(run.begin(), "launch 1 1/3; launch 2 1/3");
-    assert_eq!(
-        run.ended("1", Pass),
-        "1 passed after 1; merge 1; launch 3 1/3"
-    );
-    assert_eq!(run.ended("2", Pass), "2 passed after 1; merge 2");
-    assert_eq!(run.ended("3", Pass), "3 passed after 1; merge 3; finished");
+    story!(run("1 2 3<1", 5, Eager), @"
+    begin: launch 1 1/3; launch 2 1/3
+    1 passes: 1 passed after 1; merge 1; launch 3 1/3
+    2 passes: 2 passed after 1; merge 2
+    3 passes: 3 passed after 1; merge 3; finished
+    ");
 }
 
 #[test]
 fn places_are_filled_in_claim_order() {
-    let mut list = list("1 2 3 4<2");
-    list[2].priority = Some(Priority::Critical);
-    let config = RunConfig {
-        max_parallel: NonZeroUsize::MIN,
-        schedule: Eager,
-        ..RunConfig::default()
-    };
-    let mut run = Run {
-        scheduler: Scheduler::new(config, &list),
-        clock: Timestamp::UNIX_EPOCH,
-    };
-    assert_eq!(run.begin(), "launch 3 1/3");
-    assert_eq!(
-        run.ended("3", Pass),
-        "3 passed after 1; merge 3; launch 2 1/3"
-    );
-    assert_eq!(
-        run.ended("2", Pass),
-        "2 passed after 1; merge 2; launch 1 1/3"
-    );
+    story!(run("1 2 3! 4<2", 1, Eager), @"
+    begin: launch 3 1/3
+    3 passes: 3 passed after 1; merge 3; launch 2 1/3
+    2 passes: 2 passed after 1; merge 2; launch 1 1/3
+    ");
 }
 
 #[test]
 fn a_failure_is_tried_again_in_its_place_until_attempts_are_exhausted() {
-    let mut run = run("1 2", 1, Waves);
-    run.begin();
-    assert_eq!(run.ended("1", Fail), "launch 1 2/3");
-    assert_eq!(run.ended("1", Partial), "launch 1 3/3");
-    assert_eq!(run.ended("1", Partial), "1 partial after 3; launch 2 1/3");
-    run.ended("2", Fail);
-    assert_eq!(
-        run.ended("2", Pass),
-        "2 passed after 2; merge 1,2; end of wave 1; finished"
-    );
+    story!(run("1 2", 1, Waves), @"
+    begin: wave 1 of 1; launch 1 1/3
+    1 fails: launch 1 2/3
+    1 passes in part: launch 1 3/3
+    1 passes in part: 1 partial after 3; launch 2 1/3
+    2 fails: launch 2 2/3
+    2 passes: 2 passed after 2; merge 1,2; end of wave 1; finished
+    ");
 }
 
 #[test]
 fn a_stuck_worker_is_not_asked_again() {
-    let mut run = run("1", 1, Waves);
-    run.begin();
-    assert_eq!(
-        run.stuck("1"),
-        "1 failed after 1; merge 1; end of wave 1; finished"
-    );
+    story!(run("1", 1, Waves), @"
+    begin: wave 1 of 1; launch 1 1/3
+    1 is stuck: 1 failed after 1; merge 1; end of wave 1; finished
+    ");
 }
 
 #[test]
 fn what_waits_for_a_failure_is_skipped_with_the_root_of_it() {
     for schedule in [Waves, Eager] {
         let mut run = run("1 2<1 3<2 4", 5, schedule);
-        run.begin();
+        run.on("begin");
         let why = "skipped: waits for task 1, which did not pass";
-        let ended = run.stuck("1");
-        assert!(
-            ended.starts_with(&format!("1 failed after 1; 2 {why}; 3 {why}")),
-            "{ended}"
-        );
+        let ended = run.on("1 is stuck");
+        let expected = format!("1 failed after 1; 2 {why}; 3 {why}");
+        assert!(ended.starts_with(&expected), "{ended}");
         // Waves without anything left to do are passed over.
-        assert!(run.ended("4", Pass).ends_with("; finished"));
+        assert!(run.on("4 passes").ends_with("; finished"));
     }
 }
 
 #[test]
 fn what_can_never_start_is_said_at_once() {
-    let mut list = list("1 2<1 3<9 4<4 5");
-    list[0].state = State::Cancelled;
-    let mut run = Run {
-        scheduler: Scheduler::new(RunConfig::default(), &list),
-        clock: Timestamp::UNIX_EPOCH,
-    };
-    let skipped = "2 skipped: waits for task 1, which is cancelled; \
-                   3 skipped: task 3 waits for 9, which does not exist; \
-                   4 skipped: waits in a circle: 4 → 4; wave 1 of 1; launch 5 1/3";
-    assert_eq!(run.begin(), skipped);
+    story!(run("1:cancelled 2<1 3<9 4<4 5", 5, Waves), @"begin: 2 skipped: waits for task 1, which is cancelled; 3 skipped: task 3 waits for 9, which does not exist; 4 skipped: waits in a circle: 4 → 4; wave 1 of 1; launch 5 1/3");
 }
 
 #[test]
 fn completed_tasks_count_as_passed_and_are_not_run() {
-    let mut list = list("1 2<1");
-    list[0].state = State::Completed;
-    let mut run = Run {
-        scheduler: Scheduler::new(RunConfig::default(), &list),
-        clock: Timestamp::UNIX_EPOCH,
-    };
-    assert_eq!(run.begin(), "wave 1 of 1; launch 2 1/3");
+    story!(run("1:completed 2<1", 5, Waves), @"begin: wave 1 of 1; launch 2 1/3");
 }
 
 #[test]
 fn a_run_without_open_tasks_ends_as_it_begins() {
-    assert_eq!(run("", 1, Waves).begin(), "finished");
-    assert_eq!(run("", 1, Eager).begin(), "finished");
+    story!(run("", 1, Waves), @"begin: finished");
+    story!(run("", 1, Eager), @"begin: finished");
 }
 
 #[test]
 fn a_task_done_by_somebody_else_passes_and_leaves_nothing_to_merge() {
-    let mut run = run("1 2<1", 1, Waves);
-    run.begin();
-    assert_eq!(
-        run.could_not("1", NoLaunch::AlreadyCompleted),
-        "1 passed after 0; end of wave 1; wave 2 of 2; launch 2 1/3"
-    );
+    story!(run("1 2<1", 1, Waves), @"
+    begin: wave 1 of 2; launch 1 1/3
+    1 is done: 1 passed after 0; end of wave 1; wave 2 of 2; launch 2 1/3
+    ");
 }
 
 #[test]
 fn a_task_that_cannot_be_had_is_skipped_unless_it_was_tried() {
-    let mut first = run("1 2<1", 1, Waves);
-    first.begin();
-    let skipped = "1 skipped: held by W2; 2 skipped: waits for task 1, which did not pass; \
-                   end of wave 1; finished";
-    assert_eq!(first.could_not("1", refused()), skipped);
-    let mut second = run("1", 1, Waves);
-    second.begin();
-    second.ended("1", Partial);
-    let tried = "1 partial after 1; merge 1; end of wave 1; finished";
-    assert_eq!(second.could_not("1", refused()), tried);
+    story!(run("1 2<1", 1, Waves), @"
+    begin: wave 1 of 2; launch 1 1/3
+    1 is refused: 1 skipped: held by W2; 2 skipped: waits for task 1, which did not pass; end of wave 1; finished
+    ");
+    story!(run("1", 1, Waves), @"
+    begin: wave 1 of 1; launch 1 1/3
+    1 passes in part: launch 1 2/3
+    1 is refused: 1 partial after 1; merge 1; end of wave 1; finished
+    ");
 }
 
 #[test]
 fn time_counts_from_the_launch_and_ends_in_one_stop() {
     let mut run = run("1 2", 2, Waves);
-    run.begin();
+    run.on("begin");
     assert_eq!(run.scheduler.next_deadline(), None);
-    run.launched("1");
-    run.clock += SignedDuration::from_secs(10);
-    run.launched("2");
+    story!(run, @"
+    1 runs
+    after 10
+    2 runs
+    ");
     let deadline = Timestamp::UNIX_EPOCH + SignedDuration::from_secs(60);
     assert_eq!(run.scheduler.next_deadline(), Some(deadline));
-    assert_eq!(run.tick(49), "");
-    assert_eq!(run.tick(1), "stop 1 Timeout");
-    assert_eq!(run.tick(0), "");
-    assert_eq!(
-        run.scheduler.next_deadline(),
-        Some(deadline + SignedDuration::from_secs(10))
-    );
-    assert_eq!(run.ended("1", Fail), "launch 1 2/3");
-    assert_eq!(run.launched("1"), "");
-    assert_eq!(run.tick(10), "stop 2 Timeout");
+    story!(run, @"
+    after 49
+    after 1: stop 1 Timeout
+    after 0
+    ");
+    let later = deadline + SignedDuration::from_secs(10);
+    assert_eq!(run.scheduler.next_deadline(), Some(later));
+    story!(run, @"
+    1 fails: launch 1 2/3
+    1 runs
+    after 10: stop 2 Timeout
+    ");
 }
 
 #[test]
 fn one_interrupt_lets_agents_finish() {
-    let mut run = run("1 2 3<1", 2, Waves);
-    run.begin();
-    assert_eq!(run.on(Event::Interrupt), "3 interrupted after 0");
-    assert_eq!(run.ended("1", Pass), "1 passed after 1");
-    let end = "2 interrupted after 1; merge 1,2; end of wave 1; interrupted";
-    assert_eq!(run.ended("2", Fail), end);
+    story!(run("1 2 3<1", 2, Waves), @"
+    begin: wave 1 of 2; launch 1 1/3; launch 2 1/3
+    interrupt: 3 interrupted after 0
+    1 passes: 1 passed after 1
+    2 fails: 2 interrupted after 1; merge 1,2; end of wave 1; interrupted
+    ");
 }
 
 #[test]
 fn a_second_interrupt_stops_them_even_while_they_are_launched() {
-    let mut run = run("1 2", 2, Eager);
-    run.begin();
-    run.launched("1");
-    run.on(Event::Interrupt);
-    assert_eq!(run.on(Event::Interrupt), "stop 1 Interrupted");
-    assert_eq!(run.on(Event::Interrupt), "");
-    assert_eq!(run.launched("2"), "stop 2 Interrupted");
-    assert_eq!(run.ended("1", Fail), "1 interrupted after 1; merge 1");
-    assert_eq!(
-        run.ended("2", Pass),
-        "2 passed after 1; merge 2; interrupted"
-    );
+    story!(run("1 2", 2, Eager), @"
+    begin: launch 1 1/3; launch 2 1/3
+    1 runs
+    interrupt
+    interrupt: stop 1 Interrupted
+    interrupt
+    2 runs: stop 2 Interrupted
+    1 fails: 1 interrupted after 1; merge 1
+    2 passes: 2 passed after 1; merge 2; interrupted
+    ");
 }
 
 #[test]
 fn a_stopped_last_attempt_is_interrupted_not_failed() {
-    let mut run = run("1", 1, Eager);
-    run.begin();
-    run.ended("1", Fail);
-    run.ended("1", Fail);
-    run.launched("1");
-    run.on(Event::Interrupt);
-    run.on(Event::Interrupt);
-    assert_eq!(
-        run.ended("1", Fail),
-        "1 interrupted after 3; merge 1; interrupted"
-    );
+    story!(run("1", 1, Eager), @"
+    begin: launch 1 1/3
+    1 fails: launch 1 2/3
+    1 fails: launch 1 3/3
+    1 runs
+    interrupt
+    interrupt: stop 1 Interrupted
+    1 fails: 1 interrupted after 3; merge 1; interrupted
+    ");
 }
 
 #[test]
 fn a_stopped_agent_that_had_said_it_is_stuck_has_failed() {
-    let mut run = run("1", 1, Eager);
-    run.begin();
-    run.launched("1");
-    run.on(Event::Interrupt);
-    run.on(Event::Interrupt);
-    assert_eq!(run.stuck("1"), "1 failed after 1; merge 1; interrupted");
+    story!(run("1", 1, Eager), @"
+    begin: launch 1 1/3
+    1 runs
+    interrupt
+    interrupt: stop 1 Interrupted
+    1 is stuck: 1 failed after 1; merge 1; interrupted
+    ");
 }
 
 #[test]
 fn of_two_tasks_with_one_id_the_first_is_run() {
-    let mut list = list("1 1 2<1");
-    list[0].state = State::Completed;
-    let mut run = Run {
-        scheduler: Scheduler::new(RunConfig::default(), &list),
-        clock: Timestamp::UNIX_EPOCH,
-    };
-    assert_eq!(run.begin(), "wave 1 of 1; launch 2 1/3");
+    story!(run("1:completed 1 2<1", 5, Waves), @"begin: wave 1 of 1; launch 2 1/3");
 }
 
 #[test]
 fn an_interrupt_before_the_beginning_ends_the_run() {
-    let mut run = run("1", 1, Waves);
-    assert_eq!(
-        run.on(Event::Interrupt),
-        "1 interrupted after 0; interrupted"
-    );
-    assert_eq!(run.begin(), "");
+    story!(run("1", 1, Waves), @"
+    interrupt: 1 interrupted after 0; interrupted
+    begin
+    ");
 }
 
 #[test]
 fn what_does_not_fit_changes_nothing() {
-    let mut run = run("1 2<1", 1, Waves);
-    assert_eq!(run.ended("1", Pass), "");
-    run.begin();
-    assert_eq!(run.begin(), "");
-    assert_eq!(run.ended("2", Pass), "");
-    assert_eq!(run.ended("9", Pass), "");
-    assert_eq!(run.launched("9"), "");
-    run.launched("1");
-    assert_eq!(run.launched("1"), "");
-    assert_eq!(run.could_not("1", refused()), "");
-    run.ended("1", Pass);
-    assert_eq!(run.ended("1", Fail), "");
+    story!(run("1 2<1", 1, Waves), @"
+    1 passes
+    begin: wave 1 of 2; launch 1 1/3
+    begin
+    2 passes
+    9 passes
+    9 runs
+    1 runs
+    1 runs
+    1 is refused
+    1 passes: 1 passed after 1; merge 1; end of wave 1; wave 2 of 2; launch 2 1/3
+    1 fails
+    ");
 }
