@@ -342,15 +342,9 @@ fn an_option_comes_before_the_environment_and_that_before_the_file() {
     let world = world_with(&["a"]);
     write(&world, "[run]\nmax_parallel = 7\nretries = 1\n");
     let (_, planned) = world.json(["run", "--dry-run"]);
-    assert_eq!(
-        (&planned["max_parallel"], &planned["attempts"]),
-        (&7.into(), &1.into())
-    );
+    tells!(planned, {"max_parallel": 7, "attempts": 1});
     let (_, planned) = world.json(["run", "--dry-run", "--max-parallel", "2"]);
-    assert_eq!(
-        (&planned["max_parallel"], &planned["attempts"]),
-        (&2.into(), &1.into())
-    );
+    tells!(planned, {"max_parallel": 2, "attempts": 1});
     let world = world.with("FLAGPOST_RUN_MAX_PARALLEL", "9");
     let (_, planned) = world.json(["run", "--dry-run"]);
     assert_eq!(planned["max_parallel"], 9);

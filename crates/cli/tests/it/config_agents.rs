@@ -172,11 +172,7 @@ fn a_value_that_is_called_like_a_secret_is_shown_to_who_asks_for_it_only() {
     assert_eq!(stored["value"], serde_json::Value::Null);
     let (_, listed) = world.json(["config", "list"]);
     let listed = listed["settings"].as_array().unwrap().last().unwrap();
-    assert_eq!(listed["key"], name);
-    assert_eq!(
-        (&listed["value"], &listed["hidden"]),
-        (&serde_json::Value::Null, &true.into())
-    );
+    tells!(listed, {"key": name, "value": null, "hidden": true});
     for told in [
         world.flagpost(["config", "list"]),
         world.flagpost(["config", "list", "--json"]),

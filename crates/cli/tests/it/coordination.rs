@@ -168,8 +168,7 @@ fn every_verb_answers_in_json() {
         "--max-retries",
         "1",
     ]);
-    assert_eq!(task["task"]["files"], serde_json::json!(["a", "b"]));
-    assert_eq!(task["task"]["created_at"], "2026-05-13T14:25:00Z");
+    tells!(task, {"task/files": ["a", "b"], "task/created_at": "2026-05-13T14:25:00Z"});
     ok(&["register", "W1", "--can", "rust"]);
     let token = ok(&["worker", "claim", "--as", "W1"])["task"]["token"].clone();
     let token = token.to_string();
@@ -184,14 +183,10 @@ fn every_verb_answers_in_json() {
     ok(&["leader", "cancel", "task-002"]);
     ok(&["worker", "heartbeat", "--as", "W1"]);
     ok(&["discoveries", "add", "A thing", "--as", "W1"]);
-    assert_eq!(
-        ok(&["discoveries", "list"])["discoveries"][0]["text"],
-        "A thing"
-    );
+    tells!(ok(&["discoveries", "list"]), {"discoveries/0/text": "A thing"});
     ok(&["leader", "aggregate"]);
     let status = ok(&["leader", "status"]);
-    assert_eq!(status["counts"]["cancelled"], 1);
-    assert_eq!(status["tasks"][0]["standing"], "ready");
+    tells!(status, {"counts/cancelled": 1, "tasks/0/standing": "ready"});
 }
 
 #[test]
@@ -200,15 +195,9 @@ fn trap_23_other_programs_read_our_times_wherever_we_are() {
     add(&world, &["One"]);
     world.ok(["coord", "worker", "claim", "--as", "W1"]);
     let table = table(&world);
-    assert_eq!(
-        table["tasks"][0]["claimed_at"],
-        "2026-05-13T06:25:00.000000"
-    );
+    tells!(table, {"tasks/0/claimed_at": "2026-05-13T06:25:00.000000"});
     let (_, status) = world.json(["coord", "leader", "status"]);
-    assert_eq!(
-        status["tasks"][0]["task"]["claimed_at"],
-        "2026-05-13T14:25:00Z"
-    );
+    tells!(status, {"tasks/0/task/claimed_at": "2026-05-13T14:25:00Z"});
     let reader = "\
 import json, sys
 from datetime import datetime
@@ -365,13 +354,11 @@ fn a_lists_tasks_go_to_the_table_and_come_back_to_what_they_were() {
     5   pending    critical               2          Publish
     "#);
     let (_, parsed) = world.json(["show", "1"]);
-    assert_eq!(parsed["state"], "completed");
-    assert_eq!(parsed["priority"], "high");
-    assert_eq!(parsed["tags"], serde_json::json!(["core"]));
-    assert_eq!(parsed["result"]["text"], "It parses.");
+    tells!(parsed, {
+        "state": "completed", "priority": "high", "tags": ["core"], "result/text": "It parses.",
+    });
     let (_, publish) = world.json(["show", "5"]);
-    assert_eq!(publish["blocked_by"], serde_json::json!(["2"]));
-    assert_eq!(publish["metadata"]["files"], serde_json::json!(["CHANGES"]));
+    tells!(publish, {"blocked_by": ["2"], "metadata/files": ["CHANGES"]});
     let rows = table(&world)["tasks"].as_array().unwrap().clone();
     assert_eq!(rows[1]["dependencies"], serde_json::json!(["task-001"]));
     assert_eq!(

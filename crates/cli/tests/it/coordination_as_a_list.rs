@@ -67,15 +67,9 @@ fn each_verb_of_a_list_works_on_the_table() {
         &["done", "1", "It parses.", "--as", "W1", "--token", &token],
     );
     let done = row(&world, "task-001");
-    assert_eq!(
-        (&done["status"], &done["result"]["output"]),
-        (&"done".into(), &"It parses.".into())
-    );
+    tells!(done, {"status": "done", "result/output": "It parses."});
     let (_, shown) = json(&world, &["show", "2"]);
-    assert_eq!(
-        (&shown["project"], &shown["tags"][0]),
-        (&"web".into(), &"test".into())
-    );
+    tells!(shown, {"project": "web", "tags/0": "test"});
     ok(&world, &["claim", "2", "--as", "W2"]);
     ok(&world, &["task", "renew", "2", "--as", "W2"]);
     ok(&world, &["task", "release", "2", "--as", "W2"]);

@@ -90,10 +90,7 @@ fn who_cancels_says_why() {
         "Done elsewhere",
     ]);
     let row = &table(&world)["tasks"][0];
-    assert_eq!(
-        (&row["status"], &row["result"]["error"]),
-        (&json!("cancelled"), &json!("Done elsewhere"))
-    );
+    tells!(row, {"status": "cancelled", "result/error": "Done elsewhere"});
     assert!(read(&world, "logs/leader.log").contains("cancelled: task-001: Done elsewhere"));
 }
 
@@ -116,8 +113,7 @@ fn one_batch_file_serves_both_programs() {
         .map(|it| &it["description"])
         .collect();
     assert_eq!(told, ["One", "Two", "Three: the last", "Four"]);
-    assert_eq!(rows[1]["dependencies"], json!(["task-001"]));
-    assert_eq!(rows[1]["context"]["files"], json!(["src/two.rs"]));
+    tells!(rows, {"1/dependencies": ["task-001"], "1/context/files": ["src/two.rs"]});
     for broken in [
         "tasks: One",
         "tasks:\n  - prio: 1\n",
@@ -148,8 +144,7 @@ fn the_originals_words_and_options_are_understood() {
     let rows = table(&world)["tasks"].clone();
     assert_eq!(rows[0]["context"]["files"], json!(["src/a.rs", "src/b.rs"]));
     assert_eq!(rows[1]["description"], "Two");
-    assert_eq!(rows[1]["context"]["files"], json!(["src/c.rs"]));
-    assert_eq!(rows[1]["dependencies"], json!(["task-001"]));
+    tells!(rows, {"1/context/files": ["src/c.rs"], "1/dependencies": ["task-001"]});
     world.ok(["coord", "register", "terminal-2"]);
     transcript!(world, @r"
     $ coord worker claim terminal-2 --quiet
@@ -172,11 +167,9 @@ fn the_originals_words_and_options_are_understood() {
     2>   hint: 'flagpost coord leader status' shows those there are
     ");
     let rows = table(&world)["tasks"].clone();
-    assert_eq!(
-        (&rows[0]["claimed_by"], &rows[0]["result"]["output"]),
-        (&json!("terminal-2"), &json!("It works"))
-    );
-    assert_eq!(rows[2]["claimed_by"], "terminal-3");
+    tells!(rows, {
+        "0/claimed_by": "terminal-2", "0/result/output": "It works", "2/claimed_by": "terminal-3",
+    });
 }
 
 #[test]

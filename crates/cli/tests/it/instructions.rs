@@ -32,11 +32,7 @@ fn by_topic() {
     let topics = serde_json::json!([
         "tasks", "claims", "reports", "relay", "sessions", "messages", "files"
     ]);
-    assert_eq!(json["schema"], "flagpost.instructions/1");
-    assert_eq!(
-        (&json["topic"], &json["topics"]),
-        (&serde_json::Value::Null, &topics)
-    );
+    tells!(json, {"schema": "flagpost.instructions/1", "topic": null, "topics": topics});
     assert!(!world.home().exists(), "telling leaves no trace");
 }
 

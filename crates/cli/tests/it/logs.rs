@@ -121,11 +121,7 @@ fn as_json_each_piece_is_a_line() {
         kinds,
         ["note", "did", "did", "failed", "failed", "said", "ended"]
     );
-    assert_eq!(pieces[1]["text"], "$ curl http://example.invalid");
-    assert_eq!(
-        (&pieces[1]["task"], &pieces[1]["attempt"]),
-        (&"1".into(), &1.into())
-    );
+    tells!(pieces, {"1/text": "$ curl http://example.invalid", "1/task": "1", "1/attempt": 1});
     let raw = run_stage::lines(&stage.world.ok(["logs", "1", "--json", "--raw", "-n", "1"]));
     assert_eq!((raw.len(), &raw[0]["kind"]), (1, &"raw".into()));
     assert!(raw[0]["text"].as_str().unwrap().ends_with('}'), "{raw:?}");
@@ -255,10 +251,7 @@ fn an_attempt_is_followed_to_its_end_and_so_is_the_next() {
     );
     let pieces = run_stage::lines(&of_json.end().stdout);
     let last = pieces.last().unwrap();
-    assert_eq!(
-        (&last["attempt"], &last["text"]),
-        (&3.into(), &"end 3".into())
-    );
+    tells!(last, {"attempt": 3, "text": "end 3"});
     stage.mark("over");
     exits(run.end(), 0);
     // What is over is shown, and not waited for.

@@ -27,6 +27,13 @@ macro_rules! or_skip {
     }};
 }
 
+/// Compares what a JSON value has at these places: `"a/0/b"` is what `["a"][0]["b"]` is.
+macro_rules! tells {
+    ($told:expr, $expected:tt) => {
+        crate::compare(&serde_json::json!($told), &serde_json::json!($expected))
+    };
+}
+
 mod actors;
 mod agents;
 mod agents_under_their_own_uid;
@@ -160,6 +167,7 @@ use flagpost_testkit::{
     background::Ended,
     sealed::{Ran, World},
 };
+use serde_json::Value;
 
 /// A sealed world around this binary.
 fn world() -> World {
@@ -220,6 +228,16 @@ fn says<O: Finished>(ran: O, code: i32, words: &[&str]) -> O {
         assert!(ran.stderr().contains(words), "no {words:?}: {ran}");
     }
     exits(ran, code)
+}
+
+/// For `tells!`.
+#[track_caller]
+fn compare(told: &Value, expected: &Value) {
+    for (place, expected) in expected.as_object().unwrap() {
+        let value = told.pointer(&format!("/{place}"));
+        let value = value.unwrap_or(&Value::Null);
+        assert_eq!(value, expected, "{place} in {told}");
+    }
 }
 
 /// Whether this test may mount file systems; says so where it may not.

@@ -15,11 +15,7 @@ fn one_page() {
     assert!(page.contains("Example: flagpost add"), "{page}");
     let (code, json) = world.json(["man", "task", "add"]);
     assert_eq!(code, 0);
-    assert_eq!(json["schema"], "flagpost.man/1");
-    assert_eq!(
-        (&json["name"], &json["page"]),
-        (&"flagpost-task-add".into(), &page.into())
-    );
+    tells!(json, {"schema": "flagpost.man/1", "name": "flagpost-task-add", "page": page});
     assert_eq!(
         world.ok(["man", "task", "add", "--quiet"]),
         "flagpost-task-add\n"

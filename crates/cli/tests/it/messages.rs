@@ -303,22 +303,15 @@ fn answers_in_json() {
     assert_eq!(sent["verdict"]["via"], "cli");
     let id = sent["message"]["id"].as_str().unwrap().to_owned();
     let (_, received) = world.json(["msg", "recv", "--as", "W1"]);
-    assert_eq!(received["message"]["id"], id.as_str());
-    assert_eq!(received["lease"]["until"], "2026-05-13T14:30:00Z");
+    tells!(received, {"message/id": id.as_str(), "lease/until": "2026-05-13T14:30:00Z"});
     let (_, acked) = world.json(["msg", "ack", &id[..20], "--as", "W1"]);
     assert_eq!(acked["message"]["place"], "W1/inbox/1");
     let (_, shown) = world.json(["msg", "show", "1", "--as", "W1"]);
-    assert_eq!(
-        (&shown["state"], &shown["message"]["body"]),
-        (&"acked".into(), &"a?".into())
-    );
+    tells!(shown, {"state": "acked", "message/body": "a?"});
     let (code, none) = world.json(["msg", "recv", "--as", "W1"]);
     assert_eq!((code, &none["waited"]), (3, &false.into()));
     let (_, listed) = world.json(["msg", "list", "--limit", "1"]);
-    assert_eq!(
-        (&listed["total"], &listed["truncated"]),
-        (&1.into(), &false.into())
-    );
+    tells!(listed, {"total": 1, "truncated": false});
 }
 
 #[test]

@@ -232,7 +232,5 @@ fn trap_28_what_a_killed_receiver_held_is_given_to_the_next() {
     };
     assert_eq!(recv(4).code, 3, "it may be alive");
     let again: Value = serde_json::from_str(&recv(6).stdout).unwrap();
-    assert_eq!(again["redelivered"], true);
-    assert_eq!(again["message"]["place"], "W1/inbox/1");
-    assert_eq!(again["lease"]["count"], 2);
+    tells!(again, {"redelivered": true, "message/place": "W1/inbox/1", "lease/count": 2});
 }

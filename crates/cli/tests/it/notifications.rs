@@ -84,8 +84,7 @@ fn each_item_is_told_once_whoever_the_daemon_is() {
     let url = world.ok(["up", "--quiet"]);
     assert_eq!(told(&world, 1), [one("W1/inbox/0001")]);
     let notice = notices(&world).remove(0);
-    assert_eq!(notice["schema"], "flagpost.notice/1");
-    assert_eq!(notice["kind"], "brief");
+    tells!(notice, {"schema": "flagpost.notice/1", "kind": "brief"});
     assert_eq!(notice["link"], format!("{}/inbox/W1/1", url.trim()));
     assert_eq!(notice["summary"], Value::Null);
     crate::schemas::check(&[], &notice.to_string());
@@ -106,8 +105,7 @@ fn each_item_is_told_once_whoever_the_daemon_is() {
     world.ok(["fail", "1", "It has none", "--as", "W1"]);
     assert_eq!(told(&world, 4)[3], one("web/1"));
     let last = notices(&world).remove(3);
-    assert_eq!(last["kind"], "failed");
-    assert_eq!(last["summary"], "Parse");
+    tells!(last, {"kind": "failed", "summary": "Parse"});
 }
 
 #[test]

@@ -37,8 +37,7 @@ fn named_everywhere(world: &World, why: &str) -> String {
     let shown_by = &inbox["briefs"][0]["withheld"]["settle_with"];
     assert_eq!(shown_by, "flagpost inbox W1 1");
     let status = world.json(["status"]).1;
-    assert_eq!(status["to_decide"]["withheld"][0]["withheld"]["why"], why);
-    assert_eq!(status["to_decide"]["total"], 0);
+    tells!(status, {"to_decide/withheld/0/withheld/why": why, "to_decide/total": 0});
     for face in [&["inbox"][..], &["status"], &["doctor"]] {
         let said = world.flagpost(face);
         let shown_by = "'flagpost inbox W1 1' shows it";
@@ -140,8 +139,7 @@ fn a_flag_by_hand_waits_for_a_person_unless_the_policy_accepts_it() {
     fleet.accept_foreign_flags();
     assert_eq!(next(world), 0);
     let brief = world.json(["inbox", "W1", "1"]).1;
-    assert_eq!(brief["verdict"]["via"], "external");
-    assert_eq!(brief["withheld"], Value::Null);
+    tells!(brief, {"verdict/via": "external", "withheld": null});
 }
 
 #[test]
@@ -211,8 +209,5 @@ fn a_decision_on_record_says_how_it_came_in() {
     world.ok(["assign", "2", "W1", "--inline", "by rule"]);
     let verdict = world.json(["inbox", "W1", "2"]).1["verdict"].clone();
     let sha256 = flagpost_model::envelope::Hash::of(policy.as_bytes());
-    assert_eq!(
-        (&verdict["rule"], &verdict["policy"]),
-        (&json!("all"), &json!(sha256))
-    );
+    tells!(verdict, {"rule": "all", "policy": sha256});
 }

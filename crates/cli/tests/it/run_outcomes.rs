@@ -68,10 +68,8 @@ fn the_report_the_word_and_the_exit_code_are_believed_in_this_order() {
     rows.sort_unstable();
     // A question is no end: what asks has no row yet.
     assert_eq!(rows.len(), 10, "{log}");
-    assert_eq!(
-        rows[9],
-        "| Task ID | Subject | Status | Attempts | Duration | Token Usage |"
-    );
+    let heading = "| Task ID | Subject | Status | Attempts | Duration | Token Usage |";
+    assert_eq!(rows[9], heading);
     assert_eq!(
         rows[1].split(" | ").take(4).collect::<Vec<_>>(),
         ["| 10", "Task 10", "FAIL", "1/1"]

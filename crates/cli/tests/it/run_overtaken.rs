@@ -47,10 +47,7 @@ fn what_another_worker_said_of_the_task_stands_though_the_agent_reports_success(
         stage.mark("go");
         exits(run.end(), 1);
         assert_eq!(stage.states(1), [state]);
-        assert_eq!(
-            stage.task("1")["metadata"]["flagpost"]["result"]["text"],
-            "mine"
-        );
+        tells!(stage.task("1"), {"metadata/flagpost/result/text": "mine"});
         assert_eq!(stage.left("starts-1").len(), 1);
     }
 }

@@ -80,10 +80,7 @@ fn three_workers_do_what_the_list_says_in_its_order() {
     assert_eq!(completed, 4);
     // A TASK by its worker; a PROGRESS and a DONE by the run.
     assert_eq!(acked, 12);
-    assert_eq!(
-        stage.task("1")["metadata"]["flagpost"]["result"]["text"],
-        "Parse"
-    );
+    tells!(stage.task("1"), {"metadata/flagpost/result/text": "Parse"});
     let tasks = with_subject(&stage, "TASK");
     let last = &tasks
         .iter()
@@ -137,10 +134,7 @@ fn a_question_waits_for_the_operators_reply() {
     assert!(status.contains("flagpost answer 1 'WORDS'"), "{status}");
     now(&stage.world, &["answer", "1", "the first"]);
     assert!(success(ran));
-    assert_eq!(
-        stage.task("1")["metadata"]["flagpost"]["result"]["text"],
-        "took the first"
-    );
+    tells!(stage.task("1"), {"metadata/flagpost/result/text": "took the first"});
     assert!(!now(&stage.world, &["status"]).contains("Which one?"));
 }
 
@@ -279,8 +273,7 @@ fn the_task_of_a_silent_worker_goes_to_another_and_its_late_word_is_kept() {
         Some(stage)
     });
     let flagpost = &stage.task("1")["metadata"]["flagpost"];
-    assert_eq!(flagpost["result"]["text"], "by the quick one");
-    assert_eq!(flagpost["late"][0]["text"], "by the slow one");
+    tells!(flagpost, {"result/text": "by the quick one", "late/0/text": "by the slow one"});
 }
 
 #[test]

@@ -42,22 +42,13 @@ fn one_task_is_stopped_and_not_tried_again_and_the_others_go_on() {
     let history = stage.history();
     let told = history.iter().find(|it| it["kind"] == "session.stop_asked");
     let told = told.unwrap();
-    assert_eq!(
-        (&told["actor"], &told["detail"]["task"]),
-        (&"ann".into(), &"1".into())
-    );
+    tells!(told, {"actor": "ann", "detail/task": "1"});
     let events = stage.events();
     let settled = events
         .iter()
         .find(|it| it["event"] == "task.settled" && it["task"] == "1")
         .unwrap();
-    assert_eq!(
-        (&settled["fate"], &settled["why"]),
-        (
-            &"interrupted".into(),
-            &"it was stopped by the operator".into()
-        )
-    );
+    tells!(settled, {"fate": "interrupted", "why": "it was stopped by the operator"});
     // The next run does it.
     assert_eq!(stage.run("report PASS", &[]).code, 0);
     assert_eq!(stage.states(4), ["completed"; 4]);
@@ -101,20 +92,9 @@ fn a_run_that_is_asked_to_end_now_stops_its_agents() {
     stage.await_mark("runs-2");
     let answer = stage.world.ok(["stop", "--now", "--json"]);
     let answer = &lines(&answer)[0];
-    assert_eq!(
-        (
-            &answer["schema"],
-            &answer["now"],
-            &answer["task"],
-            &answer["already"]
-        ),
-        (
-            &"flagpost.stop_asked/1".into(),
-            &true.into(),
-            &serde_json::Value::Null,
-            &false.into()
-        )
-    );
+    tells!(answer, {
+        "schema": "flagpost.stop_asked/1", "now": true, "task": null, "already": false,
+    });
     exits(run.end(), 1);
     assert_eq!(stage.states(4), ["pending"; 4]);
     stage.assert_no_process();

@@ -177,8 +177,5 @@ fn mail_sessions_and_history_are_looked_through_too() {
     "#);
     let (_, found) = world.json(["search", "grammar", "--kind", "report"]);
     let hit = &found["hits"][0];
-    assert_eq!(
-        (&hit["worker"], &hit["seq"], &hit["subject"]),
-        (&"W1".into(), &1.into(), &"CYCLE_REPORT".into())
-    );
+    tells!(hit, {"worker": "W1", "seq": 1, "subject": "CYCLE_REPORT"});
 }

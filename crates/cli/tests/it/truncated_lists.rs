@@ -16,10 +16,7 @@ fn trap_38_a_cut_list_says_so() {
         assert_eq!(text.lines().count(), 1 + 50 + 1);
 
         let (_, json) = world.json([verb]);
-        assert_eq!(
-            (&json["truncated"], &json["total"]),
-            (&true.into(), &60.into())
-        );
+        tells!(json, {"truncated": true, "total": 60});
         assert_eq!(json["tasks"].as_array().unwrap().len(), 50);
 
         let quiet = world.flagpost([verb, "--quiet"]);
@@ -30,10 +27,7 @@ fn trap_38_a_cut_list_says_so() {
         );
 
         let (_, json) = world.json([verb, "--limit", "0"]);
-        assert_eq!(
-            (&json["truncated"], &json["total"]),
-            (&false.into(), &60.into())
-        );
+        tells!(json, {"truncated": false, "total": 60});
         assert_eq!(json["tasks"].as_array().unwrap().len(), 60);
         assert_eq!(
             world.flagpost([verb, "--quiet", "--limit", "60"]).stderr,

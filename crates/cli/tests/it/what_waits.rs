@@ -55,13 +55,7 @@ fn as_json_and_without_a_repository() {
     let (_, json) = fleet.world.json(["status"]);
     assert_eq!(json["to_decide"]["total"], 5);
     let oldest = &json["to_decide"]["oldest"];
-    assert_eq!(
-        (&oldest["worker"], &oldest["seq"]),
-        (&"W1".into(), &2.into())
-    );
+    tells!(oldest, {"worker": "W1", "seq": 2});
     let (_, json) = crate::world_without_repository().json(["status"]);
-    assert_eq!(
-        json["to_decide"],
-        serde_json::json!({"total": 0, "withheld": [], "oldest": null})
-    );
+    tells!(json, {"to_decide": {"total": 0, "withheld": [], "oldest": null}});
 }

@@ -30,10 +30,6 @@ fn an_agent_ends_its_task_with_a_tool(client: Client) {
     let run = stage.run(&["--agent", client.as_str()]);
     run.came_to(0, &["PASS"]);
     let (_, task) = stage.world.json(["show", "1"]);
-    assert_eq!(task["result"]["text"], "Parsed", "{task}");
-    assert_eq!(
-        task["notes"][0]["text"], "The lexer was there already",
-        "{task}"
-    );
+    tells!(task, {"result/text": "Parsed", "notes/0/text": "The lexer was there already"});
     assert_eq!(stage.users_files(), before);
 }

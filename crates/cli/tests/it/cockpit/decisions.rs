@@ -15,14 +15,9 @@ fn y_lets_the_shown_brief_through_and_the_history_says_by_whom() {
     terminal.shows("by noon");
     terminal.keys(&["y"]);
     let line = until_decided(&fleet, 1).remove(0);
-    assert_eq!(line["actor"], "ann");
-    assert_eq!(line["worker"], "W1");
+    tells!(line, {"actor": "ann", "worker": "W1"});
     let detail = &line["detail"];
-    assert_eq!(detail["decision"], "ratified");
-    assert_eq!(
-        (&detail["by"], &detail["via"]),
-        (&"ann".into(), &"cockpit".into())
-    );
+    tells!(detail, {"decision": "ratified", "by": "ann", "via": "cockpit"});
     terminal.shows("Inbox ");
     terminal.shows("nothing waits for you");
     let inbox = fleet.inbox("W1");
@@ -30,8 +25,7 @@ fn y_lets_the_shown_brief_through_and_the_history_says_by_whom() {
         assert!(inbox.join(name).exists(), "{name}");
     }
     let offer = next(&fleet, "W1");
-    assert_eq!(offer["decision"], "ratified");
-    assert_eq!(offer["body"], "Merge the seal 1\n\nby noon");
+    tells!(offer, {"decision": "ratified", "body": "Merge the seal 1\n\nby noon"});
 }
 
 #[test]
@@ -56,11 +50,9 @@ fn n_asks_for_the_reason_that_the_worker_is_told() {
     assert_undecided(&fleet, "W1");
     terminal.keys(&["Enter"]);
     let line = until_decided(&fleet, 1).remove(0);
-    assert_eq!(line["detail"]["decision"], "rejected");
-    assert_eq!(line["detail"]["via"], "cockpit");
+    tells!(line, {"detail/decision": "rejected", "detail/via": "cockpit"});
     let offer = next(&fleet, "W1");
-    assert_eq!(offer["decision"], "rejected");
-    assert_eq!(offer["reason"], "not yet: y or n, q 1 or 2?");
+    tells!(offer, {"decision": "rejected", "reason": "not yet: y or n, q 1 or 2?"});
 }
 
 #[test]

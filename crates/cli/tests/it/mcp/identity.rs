@@ -66,17 +66,13 @@ fn a_brief_reaches_its_worker_only_when_a_person_let_it_through() {
     let early = read(&mut client, "flagpost://brief/1");
     assert!(early["error"].is_object(), "{early}");
     assert!(!early.to_string().contains("lexer"), "{early}");
-    assert_eq!(
-        client.refused("ack", &json!({"seq": 1}))["kind"],
-        "conflict"
-    );
+    tells!(client.refused("ack", &json!({"seq": 1})), {"kind": "conflict"});
     world.ok(["ratify", "W1", "1"]);
     let item = client.ok("inbox", &json!({}))["items"][0].clone();
     assert_eq!(item["seq"], 1);
     let text = read(&mut client, "flagpost://brief/1");
     let text = &text["result"]["contents"][0];
-    assert_eq!(text["mimeType"], "text/markdown");
-    assert_eq!(text["text"], "Fix the lexer");
+    tells!(text, {"mimeType": "text/markdown", "text": "Fix the lexer"});
     // Another's is nobody's business.
     assert_eq!(McpClient::of(&world, "W2").ok("inbox", &json!({})), nothing);
     // What is changed afterwards is not what was let through.
@@ -85,8 +81,5 @@ fn a_brief_reaches_its_worker_only_when_a_person_let_it_through() {
     let changed = read(&mut client, "flagpost://brief/1");
     assert!(changed["error"].is_object(), "{changed}");
     assert!(!changed.to_string().contains("everything"), "{changed}");
-    assert_eq!(
-        client.refused("ack", &json!({"seq": 1}))["kind"],
-        "conflict"
-    );
+    tells!(client.refused("ack", &json!({"seq": 1})), {"kind": "conflict"});
 }

@@ -40,8 +40,7 @@ fn every_version_of_the_protocol_is_spoken() {
     let world = fleet(&[]);
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
         let (mut client, said) = McpClient::silent(&world, Some("W1"), &[]).shaken(version);
-        assert_eq!(said["protocolVersion"], version);
-        assert_eq!(said["serverInfo"]["name"], "flagpost");
+        tells!(said, {"protocolVersion": version, "serverInfo/name": "flagpost"});
         assert_eq!(said["serverInfo"]["version"], env!("CARGO_PKG_VERSION"));
         let instructions = said["instructions"].as_str().unwrap();
         assert!(instructions.len() <= 400, "{instructions}");
@@ -68,10 +67,7 @@ fn every_version_of_the_protocol_is_spoken() {
     );
     let params = json!({"_meta": meta, "name": "status", "arguments": {}});
     let status = client.request("tools/call", &params);
-    assert_eq!(
-        status["result"]["structuredContent"]["you"], "W1",
-        "{status}"
-    );
+    tells!(status, {"result/structuredContent/you": "W1"});
 }
 
 #[test]

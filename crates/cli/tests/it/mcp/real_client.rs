@@ -52,11 +52,7 @@ fn claude_code_is_shown_the_tools_and_works_a_task_with_them() {
     assert_eq!(ours.count(), 13, "{first}");
     assert!(turns[0].says("End every claim with `end`"), "{first}");
     let task = json_of(&world, &["show", "1"]);
-    assert_eq!(
-        (&task["state"], &task["owner"]),
-        (&json!("completed"), &json!("W1"))
-    );
-    assert_eq!(task["result"]["text"], "Parser written");
+    tells!(task, {"state": "completed", "owner": "W1", "result/text": "Parser written"});
 }
 
 #[test]

@@ -93,10 +93,7 @@ fn a_result_that_comes_too_late_is_kept_and_says_so() {
     McpClient::of(&world, "W2").ok("claim", &json!({"task": 1}));
     let end = json!({"task": 1, "token": claimed["token"], "outcome": "completed", "text": "done"});
     let refusal = McpClient::of(&world, "W1").refused("end", &end);
-    assert_eq!(
-        (&refusal["kind"], &refusal["late"]),
-        (&json!("conflict"), &json!(true))
-    );
+    tells!(refusal, {"kind": "conflict", "late": true});
     assert_eq!(json_of(&world, &["show", "1"])["owner"], "W2");
 }
 

@@ -25,8 +25,7 @@ fn a_brief_is_shown_acknowledged_and_reported_on() {
     let first = &inbox["items"][0];
     assert_eq!(first["seq"], offer["brief"]["seq"]);
     assert_eq!(first["id"], offer["brief"]["id"]);
-    assert_eq!(first["subject"], offer["brief"]["summary"]);
-    assert_eq!(first["decision"], "ratified");
+    tells!(first, {"subject": offer["brief"]["summary"], "decision": "ratified"});
     let body = std::fs::read_to_string(first["path"].as_str().unwrap()).unwrap();
     assert_eq!(
         (body.as_str(), &first["bytes"]),
@@ -34,10 +33,7 @@ fn a_brief_is_shown_acknowledged_and_reported_on() {
     );
     assert_eq!(first["sha256"].as_str().unwrap().len(), 64);
     let rest = client.ok("inbox", &json!({"after": "2"}));
-    assert_eq!(
-        (&rest["items"][0]["seq"], &rest["more"]),
-        (&json!(3), &json!(false))
-    );
+    tells!(rest, {"items/0/seq": 3, "more": false});
 
     let acked = client.ok("ack", &json!({"seq": 1}));
     assert_eq!((&acked["seq"], &acked["again"]), (&json!(1), &json!(false)));
@@ -58,8 +54,7 @@ fn a_brief_is_shown_acknowledged_and_reported_on() {
     let reports = json_of(&world, &["outbox"]);
     let reports: Vec<&Value> = reports["reports"].as_array().unwrap().iter().collect();
     assert_eq!(reports[0]["report"]["in_reply_to"], 1);
-    assert_eq!(reports[0]["report"]["kind"], "cycle_report");
-    assert_eq!(reports[1]["report"]["kind"], "blocked");
+    tells!(reports, {"0/report/kind": "cycle_report", "1/report/kind": "blocked"});
 }
 
 #[test]
@@ -72,11 +67,7 @@ fn a_message_to_the_orchestrator_goes_at_once_and_one_to_a_worker_waits() {
     );
     assert_eq!(said["state"], "delivered");
     let messages = json_of(&world, &["msg", "list"]);
-    assert_eq!(
-        messages["messages"][0]["message"]["id"], said["id"],
-        "{messages}"
-    );
-    assert_eq!(messages["messages"][0]["message"]["thread"], "t1");
+    tells!(messages, {"messages/0/message/id": said["id"], "messages/0/message/thread": "t1"});
     let said = client.ok(
         "send",
         &json!({"to": "W2", "text": "Leave the lexer to me."}),
@@ -88,10 +79,7 @@ fn a_message_to_the_orchestrator_goes_at_once_and_one_to_a_worker_waits() {
     assert_eq!(client.ok("status", &json!({}))["waits_for_person"], 1);
     world.ok(["ratify", "W2", "1"]);
     let inbox = McpClient::of(&world, "W2").ok("inbox", &json!({}));
-    assert_eq!(
-        (&inbox["items"][0]["from"], &inbox["items"][0]["id"]),
-        (&json!("W1"), &said["id"])
-    );
+    tells!(inbox, {"items/0/from": "W1", "items/0/id": said["id"]});
 }
 
 #[test]
@@ -109,10 +97,7 @@ fn who_waits_is_told_as_soon_as_a_person_decides() {
     client.waits();
     world.ok(["ratify", "W1", "1"]);
     let answer = client.heard();
-    assert_eq!(
-        answer["result"]["structuredContent"]["items"][0]["seq"], 1,
-        "{answer}"
-    );
+    tells!(answer, {"result/structuredContent/items/0/seq": 1});
     assert!(other.still_waits(), "it waited to its end");
 }
 
@@ -139,22 +124,12 @@ fn tasks_are_listed_shown_and_claimed() {
     let waits = client.ok("tasks", &json!({"query": "id=3"}));
     assert_eq!(waits["tasks"][0]["ready"], false, "{waits}");
 
-    assert_eq!(
-        client.ok("task", &json!({"task": "2"}))["schema"],
-        "flagpost.task/1"
-    );
+    tells!(client.ok("task", &json!({"task": "2"})), {"schema": "flagpost.task/1"});
     let claimed = client.ok("claim", &json!({"query": "tag=front"}));
-    assert_eq!(
-        (&claimed["task"], &claimed["subject"]),
-        (&json!("2"), &json!("Write the lexer"))
-    );
+    tells!(claimed, {"task": "2", "subject": "Write the lexer"});
     let shown = json_of(&world, &["show", "2"]);
-    assert_eq!(claimed["token"], shown["claim"]["token"]);
-    assert_eq!(claimed["until"], shown["claim"]["expires_at"]);
-    assert_eq!(
-        client.refused("claim", &json!({"query": "tag=front"}))["kind"],
-        "not_found"
-    );
+    tells!(claimed, {"token": shown["claim"]["token"], "until": shown["claim"]["expires_at"]});
+    tells!(client.refused("claim", &json!({"query": "tag=front"})), {"kind": "not_found"});
     assert_eq!(client.ok("claim", &json!({}))["task"], "1");
     assert_eq!(client.refused("claim", &json!({}))["kind"], "not_found");
 }
@@ -172,11 +147,7 @@ fn a_claim_ends_in_each_of_its_ways() {
         let ended = client.ok("end", &end);
         assert_eq!(ended, json!({"task": n, "state": outcome, "late": false}));
         let shown = json_of(&world, &["show", n]);
-        assert_eq!(
-            (&shown["state"], &shown["result"]["by"]),
-            (&json!(outcome), &json!("W1"))
-        );
-        assert_eq!(shown["result"]["text"], "because", "{shown}");
+        tells!(shown, {"state": outcome, "result/by": "W1", "result/text": "because"});
     }
     assert_eq!(
         client.ok("status", &json!({}))["waits_for_person"],
@@ -197,22 +168,16 @@ fn a_task_is_added_once_under_a_key_and_remarked_on() {
     let part = client.ok("add", &json!({"subject": "A part", "parent": 2}));
     assert_eq!(part["existed"], false, "{part}");
     let shown = json_of(&world, &["show", "2"]);
-    assert_eq!(shown["blocked_by"], json!(["1"]));
-    assert_eq!(
-        (&shown["priority"], &shown["uid"]),
-        (&json!("high"), &json!("k1"))
-    );
-    assert_eq!(shown["provenance"]["by"], "W1");
-    assert_eq!(shown["provenance"]["origin"], "agent");
+    tells!(shown, {
+        "blocked_by": ["1"], "priority": "high", "uid": "k1", "provenance/by": "W1",
+        "provenance/origin": "agent",
+    });
     assert_eq!(
         client.ok("note", &json!({"task": 2, "text": "seen"})),
         json!({"task": "2", "n": 1})
     );
     assert_eq!(json_of(&world, &["show", "2"])["notes"][0]["text"], "seen");
-    assert_eq!(
-        client.ok("task", &json!({"task": 2}))["notes"][0]["by"],
-        "W1"
-    );
+    tells!(client.ok("task", &json!({"task": 2})), {"notes/0/by": "W1"});
 }
 
 #[test]
@@ -233,18 +198,14 @@ fn paths_are_held_refused_and_given_back() {
         "reserve",
         &json!({"paths": ["src/parser/lexer.rs", "docs"]}),
     );
-    assert_eq!(
-        (&refusal["kind"], &refusal["holder"]),
-        (&json!("conflict"), &json!("W1"))
-    );
-    assert_eq!(refusal["refused"][0]["path"], "src/parser/lexer.rs");
-    assert_eq!(refusal["held"], json!([]));
+    tells!(refusal, {
+        "kind": "conflict", "holder": "W1", "refused/0/path": "src/parser/lexer.rs", "held": [],
+    });
     let claimed = two.ok("claim", &json!({"task": 1}));
     let others = claimed["paths_held_by_others"].as_array().unwrap();
     assert_eq!(others.len(), 2, "{claimed}");
     let status = two.ok("status", &json!({}));
-    assert_eq!(status["reservations"][0]["worker"], "W1");
-    assert_eq!(status["workers"][1]["id"], "W2");
+    tells!(status, {"reservations/0/worker": "W1", "workers/1/id": "W2"});
     assert_eq!(
         status["workers"][1]["liveness"],
         json_of(&world, &["worker", "show", "W2"])["liveness"]
@@ -297,10 +258,7 @@ fn a_named_list_is_worked_on_from_anywhere() {
     world.ok(["add", "Elsewhere", "--list", "other"]);
     let client = McpClient::silent(&world, Some("W1"), &["--list", "other"]);
     let mut client = McpClient::shaken(client, "2025-06-18").0;
-    assert_eq!(
-        client.ok("tasks", &json!({}))["tasks"][0]["subject"],
-        "Elsewhere"
-    );
+    tells!(client.ok("tasks", &json!({})), {"tasks/0/subject": "Elsewhere"});
     assert_eq!(client.ok("claim", &json!({}))["subject"], "Elsewhere");
     assert_eq!(json_of(&world, &["show", "1"])["state"], "pending");
 }

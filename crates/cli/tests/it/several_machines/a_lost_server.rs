@@ -37,10 +37,7 @@ fn a_lost_server_is_restored_and_another_machine_keeps_it() {
     let kept = other.ok(["done", "1", "Written", "--as", "W3"]);
     assert!(kept.contains("kept"), "{kept}");
     let begun = json(&first, &["fleet", "restore", "--yes"]);
-    assert_eq!(
-        (&begun["epoch"], &begun["repository"]),
-        (&2.into(), &"web".into())
-    );
+    tells!(begun, {"epoch": 2, "repository": "web"});
     other.ok(["add", "Third"]);
     until("what was kept is told", || {
         json(&first, &["show", "1"])["state"] == "completed"

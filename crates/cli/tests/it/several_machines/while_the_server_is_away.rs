@@ -95,14 +95,12 @@ fn what_agents_say_is_kept_and_told_once_when_it_is_back() {
     keep(&other, &["fail", "2", "No", "--token", &tokens[1]]);
     let stuck = ["stuck", "3", "Which?", "--as", "W3", "--token", &tokens[2]];
     let answer = json(&other, &stuck);
-    assert_eq!(answer["schema"], "flagpost.kept/1");
-    assert_eq!(answer["operation"], "task.stuck");
+    tells!(answer, {"schema": "flagpost.kept/1", "operation": "task.stuck"});
     let mut client = McpClient::of(&other, "W3");
     let token: u64 = tokens[3].parse().unwrap();
     let end = json!({"task": "4", "token": token, "outcome": "completed", "text": "By a tool"});
     let answer = client.ok("end", &end);
-    assert_eq!(answer["kept"], true, "{answer}");
-    assert_eq!(answer["note"], "kept; the fleet has not heard it yet");
+    tells!(answer, {"kept": true, "note": "kept; the fleet has not heard it yet"});
 
     // Everything else is refused as ever, and what the rules refuse too.
     assert_eq!(

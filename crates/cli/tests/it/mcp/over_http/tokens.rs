@@ -42,11 +42,7 @@ fn a_token_is_shown_once_and_only_its_hash_is_kept() {
     assert!(secret.len() >= 64, "{ran}");
     let door = Door::of(&world);
     let told = json_of(&world, &["worker", "token", "W1"]);
-    assert_eq!(
-        (&told["worker"], &told["replaced"]),
-        (&"W1".into(), &true.into())
-    );
-    assert_eq!(told["address"], door.url());
+    tells!(told, {"worker": "W1", "replaced": true, "address": door.url()});
     let quiet = world.ok(["worker", "token", "W2", "--quiet"]);
     for token in [
         secret,
@@ -92,8 +88,5 @@ fn only_a_person_makes_one_and_only_for_a_worker_of_the_fleet() {
     assert_eq!(with(&world, "token_sha256").len(), 0);
     assert_eq!(world.flagpost(["worker", "token", "W1"]).code, 3);
     world.ok(["worker", "add", "W1"]);
-    assert_eq!(
-        json_of(&world, &["worker", "show", "W1"])["has_token"],
-        false
-    );
+    tells!(json_of(&world, &["worker", "show", "W1"]), {"has_token": false});
 }
