@@ -79,10 +79,8 @@ fn mend(world: &World) {
 
 /// A world with some tasks and one change of several lines.
 fn busy() -> World {
-    let world = World::real();
+    let world = World::with_tasks(&["One", "Two"]);
     let list = world.list();
-    add(&list, "One", &[]);
-    add(&list, "Two", &[]);
     tasks::note(&list, &worker("W1"), &ids(&[1, 2]), "mind the ends").unwrap();
     add(&list, "Three", &[]);
     world

@@ -17,9 +17,8 @@ use crate::{
 
 #[test]
 fn trap_22_the_same_worker_after_expiry_gets_a_new_token() {
-    let world = World::real();
+    let world = World::with_tasks(&["Slow"]);
     let list = world.list();
-    add(&list, "Slow", &[]);
     let first = claims::claim(&list, &terms("W1"), &id(1)).unwrap().claim;
     world.pass(DEFAULT_LEASE);
     let second = claims::claim_next(&list, &terms("W1")).unwrap().claim;
@@ -48,9 +47,8 @@ fn trap_22_the_same_worker_after_expiry_gets_a_new_token() {
 
 #[test]
 fn expiry_changes_nothing_on_disk_until_somebody_claims() {
-    let world = World::real();
+    let world = World::with_tasks(&["Slow"]);
     let list = world.list();
-    add(&list, "Slow", &[]);
     claims::start(&list, &terms("W1"), None, &id(1)).unwrap();
     let before = std::fs::read(world.path("1.json")).unwrap();
     world.pass(DEFAULT_LEASE * 2);
@@ -62,9 +60,8 @@ fn expiry_changes_nothing_on_disk_until_somebody_claims() {
 
 #[test]
 fn any_verb_of_the_owner_renews() {
-    let world = World::real();
+    let world = World::with_tasks(&["Slow"]);
     let list = world.list();
-    add(&list, "Slow", &[]);
     let end = || {
         list.task(&id(1))
             .unwrap()
@@ -93,9 +90,8 @@ fn any_verb_of_the_owner_renews() {
 
 #[test]
 fn a_token_grows_even_where_the_history_was_lost() {
-    let world = World::real();
+    let world = World::with_tasks(&["Slow"]);
     let list = world.list();
-    add(&list, "Slow", &[]);
     (0..5).for_each(|n| drop(add(&list, &format!("Filler {n}"), &[1])));
     let first = claims::claim(&list, &terms("W1"), &id(1)).unwrap().claim;
     std::fs::remove_file(world.history_path()).unwrap();

@@ -68,9 +68,8 @@ fn cycle(answer: Result<impl std::fmt::Debug, Error>) -> Vec<String> {
 
 #[test]
 fn a_cycle_is_refused_and_changes_nothing() {
-    let world = World::real();
+    let world = World::with_tasks(&["One"]);
     let list = world.list();
-    add(&list, "One", &[]);
     add(&list, "Two", &[1]);
     add(&list, "Three", &[2]);
     let before = (tasks_of(&list), world.history());
@@ -93,10 +92,8 @@ fn a_cycle_is_refused_and_changes_nothing() {
 /// Linking to several is one change: it is made as a whole or not at all.
 #[test]
 fn one_link_that_cannot_be_made_keeps_the_others_from_being_made() {
-    let world = World::real();
+    let world = World::with_tasks(&["One", "Two"]);
     let list = world.list();
-    add(&list, "One", &[]);
-    add(&list, "Two", &[]);
     add(&list, "Three", &[2]);
     let before = (tasks_of(&list), world.history());
     let link = |blockers: &[u64]| tasks::link(&list, &worker("operator"), &id(2), &ids(blockers));
@@ -122,9 +119,8 @@ fn one_link_that_cannot_be_made_keeps_the_others_from_being_made() {
 
 #[test]
 fn an_unknown_id_is_refused_and_changes_nothing() {
-    let world = World::real();
+    let world = World::with_tasks(&["One"]);
     let list = world.list();
-    add(&list, "One", &[]);
     let before = (tasks_of(&list), world.history());
     let unknown = |answer: Result<_, Error>| matches!(answer, Err(Error::Refused(Refusal::UnknownBlocker { missing, .. })) if missing == id(9));
     let operator = worker("operator");
@@ -240,9 +236,8 @@ fn removing_takes_the_name_from_all_that_know_it() {
 
 #[test]
 fn trap_11_failed_looks_running() {
-    let world = World::real();
+    let world = World::with_tasks(&["Fails"]);
     let list = world.list();
-    add(&list, "Fails", &[]);
     add(&list, "Waits", &[1]);
     add(&list, "Waits for that", &[2]);
     claims::start(&list, &terms("W1"), None, &id(1)).unwrap();
@@ -297,9 +292,8 @@ fn a_plan_imported_twice_changes_nothing() {
 
 #[test]
 fn a_dry_run_writes_nothing_and_says_the_ids() {
-    let world = World::real();
+    let world = World::with_tasks(&["One"]);
     let list = world.list();
-    add(&list, "One", &[]);
     let before = (tasks_of(&list), world.history());
     let imported = plans::import(&list, &worker("W1"), &plan(PLAN), ImportMode::DryRun).unwrap();
     let given: Vec<_> = imported.into_iter().map(|it| it.id).collect();

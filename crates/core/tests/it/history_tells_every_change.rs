@@ -60,9 +60,8 @@ fn trap_08_lost_transitions() {
 
 #[test]
 fn starting_again_tells_where_the_task_was() {
-    let world = World::real();
+    let world = World::with_tasks(&["Begun twice"]);
     let list = world.list();
-    add(&list, "Begun twice", &[]);
     claims::start(&list, &terms("W1"), None, &id(1)).unwrap();
     claims::start(&list, &terms("W1"), None, &id(1)).unwrap();
     let last = world.history().pop().unwrap().entry;
@@ -73,9 +72,8 @@ fn starting_again_tells_where_the_task_was() {
 
 #[test]
 fn a_refusal_leaves_no_line() {
-    let world = World::real();
+    let world = World::with_tasks(&["Mine"]);
     let list = world.list();
-    add(&list, "Mine", &[]);
     claims::claim(&list, &terms("W1"), &id(1)).unwrap();
     let before = world.history();
     assert!(claims::claim(&list, &terms("W2"), &id(1)).is_err());
@@ -96,8 +94,7 @@ fn a_torn_last_line_is_skipped_and_ended() {
         b"{}",
         b"7",
     ] {
-        let world = World::real();
-        add(&world.list(), "Before the crash", &[]);
+        let world = World::with_tasks(&["Before the crash"]);
         append(&world, torn);
         assert_eq!(world.history().len(), 2);
         add(&world.list(), "After the crash", &[]);
@@ -111,9 +108,8 @@ fn a_torn_last_line_is_skipped_and_ended() {
 /// The crash came between the last byte of the line and its newline.
 #[test]
 fn a_last_line_that_lacks_only_its_newline_keeps_its_number() {
-    let world = World::real();
+    let world = World::with_tasks(&["Before the crash"]);
     let list = world.list();
-    add(&list, "Before the crash", &[]);
     let mut line = world.history().pop().unwrap();
     line.n = 3;
     line.entry.kind = Kind::TaskClaimed;
@@ -162,9 +158,8 @@ fn however_long_a_history_is_no_more_than_its_last_change_is_read() {
 
 #[test]
 fn a_damaged_last_line_gives_its_number_to_no_other() {
-    let world = World::real();
+    let world = World::with_tasks(&["One"]);
     let list = world.list();
-    add(&list, "One", &[]);
     let path = world.history_path();
     let text = std::fs::read_to_string(&path).unwrap();
     let damaged = text.replace("task.created\"", "task.created");
@@ -183,9 +178,8 @@ fn a_damaged_last_line_gives_its_number_to_no_other() {
 fn an_unreadable_history_is_refused_and_never_restarted() {
     let unreadable: [&[u8]; 3] = [b"garbage\n", b"{\"n\": 1}\n[]\n", b"\0\n"];
     for content in unreadable {
-        let world = World::real();
+        let world = World::with_tasks(&["Before"]);
         let list = world.list();
-        add(&list, "Before", &[]);
         std::fs::write(world.history_path(), content).unwrap();
         let answer = tasks::add(&list, &worker("W1"), &subject("After"), &[]);
         let error = answer.unwrap_err().to_string();
@@ -197,9 +191,8 @@ fn an_unreadable_history_is_refused_and_never_restarted() {
 
 #[test]
 fn a_history_that_is_no_file_is_refused() {
-    let world = World::real();
+    let world = World::with_tasks(&["Before"]);
     let list = world.list();
-    add(&list, "Before", &[]);
     std::fs::remove_file(world.history_path()).unwrap();
     std::fs::create_dir(world.history_path()).unwrap();
     let answer = tasks::add(&list, &worker("W1"), &subject("After"), &[]);
@@ -216,9 +209,8 @@ fn absurd_numbers_are_an_error_and_no_panic() {
         (u64::MAX - 1, 3),
         (9, u64::MAX),
     ] {
-        let world = World::real();
+        let world = World::with_tasks(&["Before"]);
         let list = world.list();
-        add(&list, "Before", &[]);
         let mut line = world.history().pop().unwrap();
         line.n = n;
         line.entry.detail.insert("op".to_owned(), op.into());
@@ -231,9 +223,7 @@ fn absurd_numbers_are_an_error_and_no_panic() {
 /// A session's or a quarantine's line must not hide a change that never appeared.
 #[test]
 fn a_line_that_is_about_no_task_looks_at_the_change_before_it_too() {
-    let world = World::real();
-    let list = world.list();
-    add(&list, "Before", &[]);
+    let world = World::with_tasks(&["Before"]);
     let mut line = world.history().pop().unwrap();
     line.n = 3;
     line.entry.kind = Kind::TaskClaimed;

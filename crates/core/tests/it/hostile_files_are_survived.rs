@@ -106,8 +106,7 @@ fn bytes_read() -> u64 {
 
 #[test]
 fn a_hundred_megabytes_are_skipped_without_reading() {
-    let world = World::real();
-    add(&world.list(), "Small", &[]);
+    let world = World::with_tasks(&["Small"]);
     let file = fs::File::create(world.path("5.json")).unwrap();
     file.set_len(100 << 20).unwrap();
     world.pass(SignedDuration::from_secs(1));
@@ -133,8 +132,7 @@ fn make_sparse(path: impl AsRef<Path>, len: u64) {
 
 #[test]
 fn a_cache_of_eight_terabytes_is_none() {
-    let world = World::real();
-    add(&world.list(), "One", &[]);
+    let world = World::with_tasks(&["One"]);
     make_sparse(world.path(".cache"), 8 << 40);
     assert_eq!(world.list().load().unwrap().outlines.len(), 1);
     add(&world.list(), "Two", &[]);
@@ -143,9 +141,8 @@ fn a_cache_of_eight_terabytes_is_none() {
 
 #[test]
 fn a_history_of_eight_terabytes_is_an_error() {
-    let world = World::real();
+    let world = World::with_tasks(&["One"]);
     let list = world.list();
-    add(&list, "One", &[]);
     make_sparse(world.history_path(), 8 << 40);
     let history = History::of(&world.home, &world.repository.id);
     let read = format!("{:?}", history.since(0).unwrap_err());
@@ -158,9 +155,8 @@ fn a_history_of_eight_terabytes_is_an_error() {
 
 #[test]
 fn names_that_are_no_ids() {
-    let world = World::real();
+    let world = World::with_tasks(&["Good"]);
     let list = world.list();
-    add(&list, "Good", &[]);
     let long = format!("{}.json", "x".repeat(250));
     let odd: [&[u8]; 6] = [
         b"\xff\xfe.json",
@@ -216,9 +212,8 @@ fn a_number_that_leaves_none_above_it() {
 
 #[test]
 fn things_that_are_no_files() {
-    let world = World::real();
+    let world = World::with_tasks(&["Good"]);
     let list = world.list();
-    add(&list, "Good", &[]);
     let outside = world.place().join("outside.json");
     fs::write(&outside, good(3)).unwrap();
     std::os::unix::fs::symlink(&outside, world.path("3.json")).unwrap();
@@ -438,9 +433,8 @@ fn a_full_disk_keeps_the_old_and_says_so() {
 
 #[test]
 fn a_clock_that_jumps_back_frees_nothing_and_loses_nothing() {
-    let world = World::real();
+    let world = World::with_tasks(&["Held"]);
     let list = world.list();
-    add(&list, "Held", &[]);
     let claim = claims::claim(&list, &terms("W1"), &id(1)).unwrap().claim;
     world.pass(SignedDuration::from_hours(-24));
     assert!(claims::claim_next(&list, &terms("W2")).is_err());

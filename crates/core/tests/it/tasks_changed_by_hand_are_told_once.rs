@@ -69,8 +69,7 @@ fn foreign(subject: &str) -> String {
 
 #[test]
 fn what_was_there_before_anybody_watched_is_nobodys_news() {
-    let world = World::real();
-    add(&world.list(), "Ours", &[]);
+    let world = World::with_tasks(&["Ours"]);
     world.put("9.json", foreign("Theirs"));
     assert!(visit(&world).is_empty());
     assert!(visit(&world).is_empty());
@@ -78,11 +77,7 @@ fn what_was_there_before_anybody_watched_is_nobodys_news() {
 
 #[test]
 fn what_others_did_while_nobody_watched_is_told_once() {
-    let world = World::real();
-    let list = world.list();
-    for text in ["One", "Two", "Three"] {
-        add(&list, text, &[]);
-    }
+    let world = World::with_tasks(&["One", "Two", "Three"]);
     assert!(visit(&world).is_empty());
     edit(&world, "1", "\"One\"", "\"Eins\"");
     edit(&world, "2", "\"pending\"", "\"completed\"");
@@ -100,11 +95,8 @@ fn what_others_did_while_nobody_watched_is_told_once() {
 
 #[test]
 fn what_our_commands_do_while_nobody_watches_is_told_by_them_alone() {
-    let world = World::real();
+    let world = World::with_tasks(&["One", "Two", "Three"]);
     let list = world.list();
-    for text in ["One", "Two", "Three"] {
-        add(&list, text, &[]);
-    }
     world.put("9.json", foreign("Theirs"));
     visit(&world);
     claims::claim(&list, &terms("W1"), &id(1)).unwrap();
@@ -121,11 +113,8 @@ fn what_our_commands_do_while_nobody_watches_is_told_by_them_alone() {
 
 #[test]
 fn both_are_told_where_others_and_our_commands_changed_one_task() {
-    let world = World::real();
+    let world = World::with_tasks(&["One", "Two", "Three", "Four"]);
     let list = world.list();
-    for text in ["One", "Two", "Three", "Four"] {
-        add(&list, text, &[]);
-    }
     visit(&world);
     // Ours first, theirs first, theirs under ours, and theirs beside ours.
     claims::claim(&list, &terms("W1"), &id(1)).unwrap();
@@ -162,8 +151,7 @@ fn both_are_told_where_others_and_our_commands_changed_one_task() {
 
 #[test]
 fn a_daemon_that_was_killed_before_it_remembered_tells_nothing_twice() {
-    let world = World::real();
-    add(&world.list(), "One", &[]);
+    let world = World::with_tasks(&["One"]);
     visit(&world);
     let memory = world.history_path().with_file_name("tasks.seen.json");
     let before = fs::read(&memory).unwrap();
@@ -181,11 +169,8 @@ fn a_daemon_that_was_killed_before_it_remembered_tells_nothing_twice() {
 /// A file of ours that somebody copied or restored says what we wrote into it.
 #[test]
 fn a_file_of_ours_that_others_put_there_is_told_once() {
-    let world = World::real();
+    let world = World::with_tasks(&["One", "Two", "Three"]);
     let list = world.list();
-    for text in ["One", "Two", "Three"] {
-        add(&list, text, &[]);
-    }
     claims::claim(&list, &terms("W1"), &id(2)).unwrap();
     let text = |task: &str| fs::read_to_string(world.path(&format!("{task}.json"))).unwrap();
     let copy = |new: &str| {
@@ -252,9 +237,8 @@ fn what_our_commands_put_there_is_told_by_them_alone() {
 /// Nobody could read it when the last watch looked, or its whole list was away.
 #[test]
 fn a_file_of_ours_that_is_whole_again_did_not_come_anew() {
-    let world = World::real();
+    let world = World::with_tasks(&["One"]);
     let list = world.list();
-    add(&list, "One", &[]);
     tasks::edit(&list, &worker("ann"), &id(1), &subject("Eins")).unwrap();
     let whole = fs::read_to_string(world.path("1.json")).unwrap();
     world.put("1.json", "{");
@@ -273,8 +257,7 @@ fn a_file_of_ours_that_is_whole_again_did_not_come_anew() {
 
 #[test]
 fn without_a_memory_that_fits_nothing_is_told() {
-    let world = World::real();
-    add(&world.list(), "One", &[]);
+    let world = World::with_tasks(&["One"]);
     let memory = world.history_path().with_file_name("tasks.seen.json");
     for broken in [None, Some("{"), Some(r#"{"version":99}"#)] {
         visit(&world);
@@ -296,10 +279,8 @@ fn without_a_memory_that_fits_nothing_is_told() {
 
 #[test]
 fn a_change_that_has_not_appeared_yet_waits_for_the_next_look() {
-    let world = World::real();
+    let world = World::with_tasks(&["One", "Two"]);
     let list = world.list();
-    add(&list, "One", &[]);
-    add(&list, "Two", &[]);
     let mut watch = begin(&world);
     edit(&world, "1", "\"One\"", "\"Eins\"");
     // Somebody's line is durable, and his file is not there yet.

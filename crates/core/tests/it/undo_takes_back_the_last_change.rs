@@ -189,8 +189,7 @@ fn what_others_did_elsewhere_is_nobodys_hindrance() {
 
 #[test]
 fn numbers_of_others_come_back_as_they_were_spelt() {
-    let world = World::real();
-    add(&world.list(), "Parse", &[]);
+    let world = World::with_tasks(&["Parse"]);
     let text =
         r#"{"id": "2", "subject": "Theirs", "cost": 1e3, "metadata": {"rate": [2E5, 1.50]}}"#;
     world.put("2.json", text);

@@ -52,9 +52,8 @@ fn each_transition_is_told_once_wherever_one_begins() {
 
 #[test]
 fn what_has_not_appeared_is_not_told_and_what_is_taken_back_never() {
-    let world = World::real();
+    let world = World::with_tasks(&["One"]);
     let list = world.list();
-    add(&list, "One", &[]);
     let mut tail = Tail::since(0);
     told(&mut tail, &world);
     let before = tail.read_up_to();
@@ -74,9 +73,7 @@ fn what_has_not_appeared_is_not_told_and_what_is_taken_back_never() {
 
 #[test]
 fn another_history_in_its_place_is_noticed() {
-    let world = World::real();
-    let list = world.list();
-    add(&list, "One", &[]);
+    let world = World::with_tasks(&["One"]);
     let mut tail = Tail::since(0);
     told(&mut tail, &world);
     let all = std::fs::read(world.history_path()).unwrap();

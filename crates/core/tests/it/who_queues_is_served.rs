@@ -205,9 +205,7 @@ fn who_waits_gets_what_came_while_it_waited() {
 
 #[test]
 fn where_less_is_ready_than_wait_the_rest_hear_it() {
-    let world = World::real();
-    add(&world.list(), "One", &[]);
-    add(&world.list(), "Two", &[]);
+    let world = World::with_tasks(&["One", "Two"]);
     let lock = busy(&world);
     let claimers = ["W1", "W2", "W3", "W4"].map(|name| claimer(world.place(), name));
     queue(&world, 4);
@@ -223,8 +221,7 @@ fn where_less_is_ready_than_wait_the_rest_hear_it() {
 
 #[test]
 fn where_nothing_is_ready_one_looks_for_all() {
-    let world = World::real();
-    add(&world.list(), "One", &[]);
+    let world = World::with_tasks(&["One"]);
     claim(&world).unwrap();
     std::fs::create_dir(world.path(".queue")).unwrap();
     let path = world.path(".queue/2");

@@ -54,6 +54,15 @@ impl World {
         world
     }
 
+    /// The same with these tasks in its list, none of which waits for another.
+    pub fn with_tasks(subjects: &[&str]) -> Self {
+        let world = Self::real();
+        for text in subjects {
+            add(&world.list(), text, &[]);
+        }
+        world
+    }
+
     /// On the machine's own disk, at a time that can be written down. Its clock is behind the times
     /// of its files.
     pub fn simple_clock() -> Self {

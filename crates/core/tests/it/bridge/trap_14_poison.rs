@@ -4,12 +4,11 @@
 use serde_json::json;
 
 use super::{ask, command};
-use crate::world::{World, add, tasks_of};
+use crate::world::{World, tasks_of};
 
 #[test]
 fn a_bad_field_is_refused_and_costs_no_neighbour() {
-    let world = World::real();
-    add(&world.list(), "There before", &[]);
+    let world = World::with_tasks(&["There before"]);
     let mut cursor = command("source", "create", json!({"title": "a"}));
     cursor["source"] = json!("cursor");
     let answers = ask(

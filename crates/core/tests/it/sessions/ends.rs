@@ -11,7 +11,7 @@ use super::{
     archive, archive_complete, begin, complete, end, end_with, kinds, of, put_foreign, recover,
     start, try_begin,
 };
-use crate::world::{World, add, id, ids};
+use crate::world::{World, id, ids};
 
 #[test]
 fn with_nothing_there_is_nothing_to_do() {
@@ -26,9 +26,8 @@ fn with_nothing_there_is_nothing_to_do() {
 
 #[test]
 fn a_dead_one_is_recovered_and_not_archived() {
-    let world = World::real();
+    let world = World::with_tasks(&["Task"]);
     let list = world.list();
-    add(&list, "Task", &[]);
     let live = begin(&world, &list).live;
     start(&list, live.id(), 1);
     drop(live);
@@ -44,9 +43,8 @@ fn a_dead_one_is_recovered_and_not_archived() {
 /// The runner died between its last word and the rename.
 #[test]
 fn a_complete_one_is_archived_under_its_name() {
-    let world = World::real();
+    let world = World::with_tasks(&["Task"]);
     let list = world.list();
-    add(&list, "Task", &[]);
     let live = begin(&world, &list).live;
     let (id, dir) = (live.id().clone(), live.dir().to_owned());
     live.show_progress(&complete(&live)).unwrap();
@@ -152,9 +150,8 @@ fn an_end_that_was_held_up_goes_on_from_there() {
 /// Somebody began anew in between: the list's pointer stays theirs.
 #[test]
 fn an_end_that_was_held_up_leaves_alone_who_began_since() {
-    let world = World::real();
+    let world = World::with_tasks(&["Task"]);
     let list = world.list();
-    add(&list, "Task", &[]);
     let mut live = begin(&world, &list).live;
     end(&mut live, &list).unwrap();
     let next = begin(&world, &list).live;
@@ -182,9 +179,8 @@ fn a_read_only_repository_is_an_error_and_leaves_nothing() {
 /// A full disk may stop a start anywhere; the next one works as soon as there is room.
 #[test]
 fn a_full_disk_leaves_nothing_in_the_way() {
-    let world = World::real();
+    let world = World::with_tasks(&["Task"]);
     let list = world.list();
-    add(&list, "Task", &[]);
     let Some(disk) = SmallDisk::mount(64) else {
         return;
     };

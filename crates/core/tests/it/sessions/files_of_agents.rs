@@ -8,7 +8,7 @@ use flagpost_disk::{dialects::session::context, fsx::READ_LIMIT};
 use flagpost_model::session::{KnowledgeNote, Outcome};
 
 use super::{begin, bullet, context_in, notes, of, row, try_begin};
-use crate::world::{World, add, id};
+use crate::world::{World, id};
 
 const HUGE: usize = READ_LIMIT as usize + 1;
 
@@ -234,9 +234,8 @@ fn a_report_that_cannot_be_read_is_no_verdict() {
 /// One session's broken files hide no other session.
 #[test]
 fn an_ended_session_with_broken_files_hides_no_neighbour() {
-    let world = World::real();
+    let world = World::with_tasks(&["Task"]);
     let list = world.list();
-    add(&list, "Task", &[]);
     let live = begin(&world, &list).live;
     super::archive(live, &list).unwrap();
     let broken = of(&world).root().join("broken-20260205-143022");

@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::{archive, begin, bullet, notes, of, put_foreign, recover};
-use crate::world::{World, add};
+use crate::world::World;
 
 #[test]
 fn knowledge_is_inherited_and_history_is_not() {
@@ -31,9 +31,8 @@ fn knowledge_is_inherited_and_history_is_not() {
 
 #[test]
 fn what_a_dead_session_had_not_merged_is_inherited() {
-    let world = World::real();
+    let world = World::with_tasks(&["Task"]);
     let list = world.list();
-    add(&list, "Task", &[]);
     let live = put_foreign(
         &world,
         "task_execution_id: a-1\ntimestamp: 2026-02-05T14:30:22Z\npid: orchestrator\n",

@@ -70,8 +70,7 @@ fn of_another_program_that_is_alive() {
 /// In a process of its own: a fork between two of its steps would hold the lock for a moment more.
 #[test]
 fn whoever_only_looks_keeps_nobody_from_beginning() {
-    let world = World::real();
-    add(&world.list(), "Task", &[]);
+    let world = World::with_tasks(&["Task"]);
     let place = world.place();
     assert_eq!(CHILDREN.start("look", place).finish(), ["began"]);
 }

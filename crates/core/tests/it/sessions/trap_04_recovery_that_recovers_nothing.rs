@@ -181,9 +181,8 @@ fn of_a_recovery_that_was_cut_off() {
 /// The dead session ran another list than the one that begins.
 #[test]
 fn of_another_list() {
-    let world = World::real();
+    let world = World::with_tasks(&["Task 1"]);
     let list = world.list();
-    add(&list, "Task 1", &[]);
     let live = begin(&world, &list).live;
     start(&list, live.id(), 1);
     drop(live);

@@ -10,7 +10,7 @@ use super::{
     child::{CHILDREN, THREADS},
     dirs, put_foreign, start, try_begin,
 };
-use crate::world::{World, add};
+use crate::world::World;
 
 /// So many processes begin at once, each in several threads.
 const PROCESSES: usize = 50;
@@ -27,17 +27,15 @@ fn race(world: &World) {
 
 #[test]
 fn two_hundred_starts_have_one_winner() {
-    let world = World::real();
-    add(&world.list(), "Task", &[]);
+    let world = World::with_tasks(&["Task"]);
     race(&world);
     assert!(dirs(&world, "interrupted-").is_empty());
 }
 
 #[test]
 fn and_one_takes_over_from_the_dead() {
-    let world = World::real();
+    let world = World::with_tasks(&["Task"]);
     let list = world.list();
-    add(&list, "Task", &[]);
     let live = begin(&world, &list).live;
     start(&list, live.id(), 1);
     drop(live);

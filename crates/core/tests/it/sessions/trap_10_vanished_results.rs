@@ -5,7 +5,7 @@ use std::fs;
 use flagpost_core::{Repository, sessions};
 
 use super::{archive, begin, dirs, notes, of, recover, row, start, try_begin};
-use crate::world::{World, add, worker};
+use crate::world::{World, worker};
 
 fn pointed(world: &World) -> std::path::PathBuf {
     let named = sessions::pointed(&world.home, &world.list(), &of(world)).unwrap();
@@ -14,9 +14,8 @@ fn pointed(world: &World) -> std::path::PathBuf {
 
 #[test]
 fn the_pointer_follows_an_archived_session() {
-    let world = World::real();
+    let world = World::with_tasks(&["Task 1"]);
     let list = world.list();
-    add(&list, "Task 1", &[]);
     let mut live = begin(&world, &list).live;
     assert_eq!(pointed(&world), live.dir().canonicalize().unwrap());
     let (id, live_dir) = (live.id().clone(), live.dir().to_owned());
@@ -92,9 +91,8 @@ fn a_pointer_left_behind_is_mended() {
 /// Two repositories run one list; it has one pointer, and who began last keeps it.
 #[test]
 fn the_end_of_one_session_takes_no_pointer_from_another() {
-    let world = World::real();
+    let world = World::with_tasks(&["Task 1"]);
     let list = world.list();
-    add(&list, "Task 1", &[]);
     let top = world.repository.top.with_file_name("other");
     fs::create_dir(&top).unwrap();
     let other = Repository::register(&world.home, &top, &worker("operator")).unwrap();
