@@ -32,8 +32,7 @@ fn y_lets_the_shown_brief_through_and_the_history_says_by_whom() {
 fn what_i_decided_is_told_as_the_answer_to_it_and_not_as_news_of_somebody() {
     let fleet = waiting(1);
     let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
-    terminal.keys(&["y"]);
-    terminal.shows("nothing waits for you");
+    terminal.keys(&["y"]).shows("nothing waits for you");
     let screen = terminal.rests();
     assert!(screen.contains("RATIFIED #1"), "{screen}");
     assert!(!screen.contains("ann decided on"), "{screen}");
@@ -43,8 +42,7 @@ fn what_i_decided_is_told_as_the_answer_to_it_and_not_as_news_of_somebody() {
 fn n_asks_for_the_reason_that_the_worker_is_told() {
     let fleet = waiting(1);
     let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 140, 24));
-    terminal.keys(&["n"]);
-    terminal.shows("reject W1 1, why");
+    terminal.keys(&["n"]).shows("reject W1 1, why");
     terminal.types("not yet: y or n, q 1 or 2?");
     terminal.shows("not yet: y or n, q 1 or 2?");
     assert_undecided(&fleet, "W1");
@@ -60,8 +58,7 @@ fn a_rejection_that_is_left_rejects_nothing() {
     let fleet = waiting(1);
     let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     for leave in ["Escape", "C-c"] {
-        terminal.keys(&["n"]);
-        terminal.shows("reject W1 1, why");
+        terminal.keys(&["n"]).shows("reject W1 1, why");
         terminal.types("no");
         terminal.keys(&[leave]);
         terminal.until("it is left", |it| !it.contains("why:"));
@@ -74,8 +71,7 @@ fn a_rejection_that_is_left_rejects_nothing() {
 fn capital_y_lets_through_those_that_were_listed_and_none_that_came_meanwhile() {
     let fleet = waiting(3);
     let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
-    terminal.keys(&["Y"]);
-    terminal.shows("let all 3 listed through");
+    terminal.keys(&["Y"]).shows("let all 3 listed through");
     propose(&fleet, "W2", "I came later");
     terminal.shows("Inbox(4)");
     terminal.keys(&["y"]);
@@ -92,14 +88,12 @@ fn capital_y_takes_nothing_but_y_for_an_answer() {
     let fleet = waiting(2);
     let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     for answer in ["Enter", "Y", "n", "Escape", "Space"] {
-        terminal.keys(&["Y"]);
-        terminal.shows("let all 2 listed through");
+        terminal.keys(&["Y"]).shows("let all 2 listed through");
         terminal.keys(&[answer]);
         terminal.until("it is left", |it| !it.contains("[y/N]"));
     }
     // Nor anything pasted.
-    terminal.keys(&["Y"]);
-    terminal.shows("let all 2 listed through");
+    terminal.keys(&["Y"]).shows("let all 2 listed through");
     terminal.tmux(&["set-buffer", "y"]);
     terminal.tmux(&["paste-buffer", "-p"]);
     terminal.rests();
@@ -128,8 +122,7 @@ fn a_long_brief_is_let_through_once_its_end_was_on_the_screen() {
     terminal.shows("its end has not been on the screen yet");
     assert_undecided(&fleet, "W1");
     // All at once: each of them is drawn.
-    terminal.types("JJJJJJJJJJ");
-    terminal.shows("line 60 of many");
+    terminal.types("JJJJJJJJJJ").shows("line 60 of many");
     terminal.keys(&["y"]);
     until_decided(&fleet, 1);
 }
@@ -185,13 +178,11 @@ fn letters_of_a_filter_or_of_the_palette_decide_nothing() {
     let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     for (key, typed) in [("/", "yYney"), (":", "yYney"), ("?", "yYney")] {
         terminal.keys(&[key]);
-        terminal.types(typed);
-        terminal.shows(typed);
+        terminal.types(typed).shows(typed);
         terminal.keys(&["Escape"]);
         terminal.until("it is left", |it| !it.contains(typed));
     }
-    terminal.keys(&["Escape"]);
-    terminal.shows("Waits for you 2");
+    terminal.keys(&["Escape"]).shows("Waits for you 2");
     assert_undecided(&fleet, "W1");
 }
 
@@ -221,8 +212,7 @@ fn a_click_selects_and_decides_nothing() {
 fn ctrl_o_copies_the_shown_words_and_no_more() {
     let fleet = waiting(1);
     let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
-    terminal.keys(&["C-o"]);
-    terminal.until("they are copied", |_| {
+    terminal.keys(&["C-o"]).until("they are copied", |_| {
         terminal.tmux(&["show-buffer"]) == "Merge the seal 1\n\nby noon"
     });
     assert_undecided(&fleet, "W1");
@@ -234,8 +224,7 @@ fn ratify_all_of_the_palette_takes_nothing_that_came_while_it_was_typed() {
     fleet.world.ok(["worker", "add", "W2"]);
     let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     terminal.keys(&[":"]);
-    terminal.types("/ratify all");
-    terminal.shows(":/ratify all");
+    terminal.types("/ratify all").shows(":/ratify all");
     propose(&fleet, "W2", "I came later");
     terminal.keys(&["Enter"]);
     terminal.until("it is answered", |it| !it.contains(":/ratify all"));

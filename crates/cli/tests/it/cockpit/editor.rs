@@ -59,8 +59,7 @@ fn a_difference_that_is_not_wanted_is_dropped_with_its_words() {
     for answer in ["n", "Enter", "Escape"] {
         terminal.keys(&["e"]);
         terminal.shows("let W1 1 through with this change? [y/N]");
-        terminal.keys(&[answer]);
-        let screen = terminal.shows("end of body");
+        let screen = terminal.keys(&[answer]).shows("end of body");
         assert!(!screen.contains("Delete everything"), "{screen}");
     }
     assert_undecided(&fleet, "W1");
@@ -72,11 +71,9 @@ fn an_editor_that_changes_nothing_is_asked_whether_it_goes_as_it_is() {
     let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     terminal.keys(&["e"]);
     terminal.shows("nothing was changed: let W1 1 through as it is? [y/N]");
-    terminal.keys(&["Enter"]);
-    terminal.shows("nothing was done");
+    terminal.keys(&["Enter"]).shows("nothing was done");
     assert_undecided(&fleet, "W1");
-    terminal.keys(&["e"]);
-    terminal.shows("as it is? [y/N]");
+    terminal.keys(&["e"]).shows("as it is? [y/N]");
     terminal.keys(&["y"]);
     let line = until_decided(&fleet, 1).remove(0);
     assert_eq!(line["detail"]["decision"], "ratified");
@@ -87,8 +84,7 @@ fn an_editor_that_changes_nothing_is_asked_whether_it_goes_as_it_is() {
 fn an_emptied_body_decides_nothing() {
     let fleet = edited_by(": > \"$1\"");
     let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
-    terminal.keys(&["e"]);
-    let screen = terminal.shows("nothing happened");
+    let screen = terminal.keys(&["e"]).shows("nothing happened");
     assert!(screen.contains("by noon"), "{screen}");
     assert_undecided(&fleet, "W1");
 }
@@ -104,8 +100,7 @@ fn an_editor_that_fails_or_is_not_there_decides_nothing() {
             fleet.world.set("EDITOR", place);
         }
         let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 160, 24));
-        terminal.keys(&["e"]);
-        let screen = terminal.shows("nothing was decided");
+        let screen = terminal.keys(&["e"]).shows("nothing was decided");
         assert!(screen.contains(said), "{screen}");
         assert!(!screen.contains("Delete everything"), "{screen}");
         assert_undecided(&fleet, "W1");
@@ -116,8 +111,7 @@ fn an_editor_that_fails_or_is_not_there_decides_nothing() {
 fn an_editor_that_leaves_what_is_no_text_ends_nothing() {
     let fleet = edited_by("printf 'bad \\377\\n' > \"$1\"");
     let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
-    terminal.keys(&["e"]);
-    let screen = terminal.until("it is back", |it| {
+    let screen = terminal.keys(&["e"]).until("it is back", |it| {
         it.contains("✗") || it.contains("[y/N]") || it.contains("\nit ended with")
     });
     assert!(!screen.contains("\nit ended with"), "{screen}");
@@ -128,8 +122,7 @@ fn an_editor_that_leaves_what_is_no_text_ends_nothing() {
 fn an_editor_that_takes_its_file_away_ends_nothing() {
     let fleet = edited_by("rm \"$1\"");
     let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
-    terminal.keys(&["e"]);
-    let screen = terminal.until("it is back", |it| {
+    let screen = terminal.keys(&["e"]).until("it is back", |it| {
         it.contains("✗") || it.contains("nothing happened") || it.contains("\nit ended with")
     });
     assert!(!screen.contains("\nit ended with"), "{screen}");
@@ -159,8 +152,7 @@ fn keys_typed_in_the_editor_are_the_editors_none_lost_and_none_doubled() {
             assert!(screen.contains(&format!("+ {words}")), "{screen}");
         }
         assert_undecided(&fleet, "W1");
-        terminal.keys(&["n"]);
-        terminal.shows("end of body");
+        terminal.keys(&["n"]).shows("end of body");
     }
     terminal.keys(&["e"]);
     for (n, words) in (1..).zip(words) {
@@ -182,10 +174,8 @@ fn a_y_that_was_typed_before_the_difference_was_shown_does_not_confirm_it() {
          until [ -e \"${0%/*}/go\" ]; do sleep 0.05; done; echo Delete everything > \"$1\"",
     );
     let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
-    terminal.keys(&["e"]);
-    terminal.shows("in the editor");
-    terminal.types("yyy");
-    terminal.shows("yyy");
+    terminal.keys(&["e"]).shows("in the editor");
+    terminal.types("yyy").shows("yyy");
     fs::write(fleet.world.outside().join("go"), "").unwrap();
     let screen = terminal.until("it is back", |it| it.contains("1:Fleet"));
     drop(screen);
@@ -198,8 +188,7 @@ fn a_y_that_was_typed_before_the_difference_was_shown_does_not_confirm_it() {
 fn nobody_else_can_read_the_draft_and_nothing_of_it_stays() {
     let fleet = edited_by("stat -c '%a %n' \"$1\" > \"${0%/*}/seen\"; echo more >> \"$1\"");
     let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
-    terminal.keys(&["e"]);
-    terminal.shows("[y/N]");
+    terminal.keys(&["e"]).shows("[y/N]");
     let seen = fs::read_to_string(fleet.world.outside().join("seen")).unwrap();
     let (mode, path) = seen.trim().split_once(' ').unwrap();
     assert_eq!(mode, "600");
@@ -216,8 +205,7 @@ fn a_brief_that_changes_while_the_editor_is_open_is_not_decided_on() {
         "echo 'in the editor'; until [ -e \"${0%/*}/go\" ]; do sleep 0.05; done; echo 'my words' > \"$1\"",
     );
     let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
-    terminal.keys(&["e"]);
-    terminal.shows("in the editor");
+    terminal.keys(&["e"]).shows("in the editor");
     fs::write(fleet.inbox("W1").join("0001.brief"), "Delete everything").unwrap();
     fs::write(fleet.world.outside().join("go"), "").unwrap();
     terminal.shows("with this change? [y/N]");
@@ -227,8 +215,7 @@ fn a_brief_that_changes_while_the_editor_is_open_is_not_decided_on() {
     let screen = terminal.shows("What you wrote, which was not sent");
     assert!(screen.contains("my words"), "{screen}");
     assert_undecided(&fleet, "W1");
-    terminal.keys(&["Escape"]);
-    terminal.shows("Delete everything");
+    terminal.keys(&["Escape"]).shows("Delete everything");
 }
 
 #[test]
@@ -236,8 +223,7 @@ fn keys_typed_right_behind_e_are_not_taken_for_a_decision() {
     let fleet = edited_by("echo Delete everything > \"$1\"");
     let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     // In one piece, as fast as a person who expects an editor.
-    terminal.types("ey");
-    terminal.shows("with this change? [y/N]");
+    terminal.types("ey").shows("with this change? [y/N]");
     terminal.rests();
     assert_undecided(&fleet, "W1");
 }
@@ -246,8 +232,7 @@ fn keys_typed_right_behind_e_are_not_taken_for_a_decision() {
 fn a_window_that_is_resized_in_the_editor_is_drawn_in_its_new_size() {
     let fleet = edited_by("echo 'in the editor'; until [ -e \"${0%/*}/go\" ]; do sleep 0.05; done");
     let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
-    terminal.keys(&["e"]);
-    terminal.shows("in the editor");
+    terminal.keys(&["e"]).shows("in the editor");
     terminal.resize(120, 40);
     terminal.until("it is resized", |_| {
         terminal.knows("#{pane_width}x#{pane_height}") == "120x40"

@@ -44,8 +44,7 @@ fn a_signal_in_the_midst_of_a_question_gives_it_back_too() {
     let terminal = or_skip!(Terminal::open(&fleet.world, 80, 24));
     terminal.keeps_its_settings();
     terminal.cockpit();
-    terminal.keys(&["n"]);
-    terminal.shows("why:");
+    terminal.keys(&["n"]).shows("why:");
     kill(terminal.pid(), Signal::TERM);
     terminal.ended();
     terminal.assert_as_before();
@@ -60,8 +59,7 @@ fn a_window_that_is_closed_leaves_nobody_behind() {
     for is_editing in [false, true] {
         let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
         if is_editing {
-            terminal.keys(&["e"]);
-            terminal.shows("in the editor");
+            terminal.keys(&["e"]).shows("in the editor");
         }
         let pid = terminal.pid();
         terminal.tmux(&["kill-server"]);
@@ -83,8 +81,7 @@ fn a_signal_while_the_editor_is_open_ends_it_once_the_editor_has_ended() {
     let terminal = or_skip!(Terminal::open(&fleet.world, 80, 24));
     terminal.keeps_its_settings();
     terminal.cockpit();
-    terminal.keys(&["e"]);
-    terminal.shows("in the editor");
+    terminal.keys(&["e"]).shows("in the editor");
     kill(terminal.pid(), Signal::TERM);
     fs::write(fleet.world.outside().join("go"), "").unwrap();
     terminal.ended();
@@ -101,10 +98,8 @@ fn ctrl_c_in_the_editor_is_the_editors() {
     );
     fleet.world.set("EDITOR", script);
     let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
-    terminal.keys(&["e"]);
-    terminal.shows("in the editor");
-    terminal.keys(&["C-c"]);
-    let screen = terminal.until("it is back", |it| {
+    terminal.keys(&["e"]).shows("in the editor");
+    let screen = terminal.keys(&["C-c"]).until("it is back", |it| {
         it.contains("[y/N]") || it.contains("^C\nat your service")
     });
     assert!(screen.contains("with this change? [y/N]"), "{screen}");
@@ -124,8 +119,7 @@ fn kill_9_leaves_a_terminal_that_reset_mends_and_no_half_decision() {
         terminal.until("the cursor is back", |_| {
             terminal.knows("#{cursor_flag} #{mouse_any_flag}") == "1 0"
         });
-        terminal.runs("echo still$((20+22))");
-        terminal.shows("still42");
+        terminal.runs("echo still$((20+22))").shows("still42");
         let told = fleet.world.ok(["doctor", "--quiet"]);
         assert_eq!(told, "", "after {delay} ms");
         // Decided or not, it goes on from there.
@@ -142,13 +136,11 @@ fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_takes_it_back() {
     let fleet = waiting(2);
     let terminal = or_skip!(Terminal::open(&fleet.world, 140, 24));
     terminal.keeps_its_settings();
-    terminal.runs("flagpost cockpit");
-    terminal.shows("Waits for you 2");
+    terminal.runs("flagpost cockpit").shows("Waits for you 2");
     terminal.looks();
     let before = terminal.rests();
     for round in 1..=3 {
-        terminal.keys(&["C-z"]);
-        terminal.shows("Stopped");
+        terminal.keys(&["C-z"]).shows("Stopped");
         terminal.assert_as_before();
         let pid = terminal.pid();
         assert!(is_alive(pid), "round {round}");
@@ -158,10 +150,8 @@ fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_takes_it_back() {
         assert_eq!(terminal.knows("#{alternate_on}"), "1");
     }
     // The keys are the cockpit's again, each of them once.
-    terminal.keys(&["j"]);
-    terminal.shows("Merge the seal 2");
-    terminal.keys(&["n"]);
-    terminal.shows("reject W2 1");
+    terminal.keys(&["j"]).shows("Merge the seal 2");
+    terminal.keys(&["n"]).shows("reject W2 1");
     terminal.types("abcdefghijklmnopqrstuvwxyz");
     terminal.shows(": abcdefghijklmnopqrstuvwxyz");
     terminal.keys(&["Escape"]);
@@ -174,14 +164,11 @@ fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_takes_it_back() {
 fn a_brief_that_comes_while_it_is_suspended_is_there_afterwards_in_any_size() {
     let fleet = waiting(1);
     let terminal = or_skip!(Terminal::open(&fleet.world, 80, 24));
-    terminal.runs("flagpost cockpit");
-    terminal.shows("Waits for you 1");
-    terminal.keys(&["C-z"]);
-    terminal.shows("Stopped");
+    terminal.runs("flagpost cockpit").shows("Waits for you 1");
+    terminal.keys(&["C-z"]).shows("Stopped");
     super::stage::propose(&fleet, "W1", "I came meanwhile");
     terminal.resize(120, 40);
-    terminal.runs("stty size");
-    terminal.shows("40 120");
+    terminal.runs("stty size").shows("40 120");
     terminal.runs("fg");
     terminal.until("all is there in the new size", |it| {
         let border = it.lines().nth(3).unwrap_or_default();

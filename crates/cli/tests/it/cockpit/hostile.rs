@@ -166,8 +166,7 @@ fn evil_words_are_shown_as_marks_on_every_screen_and_page() {
             terminal.tmux(&["paste-buffer", "-p", "-d", "-b", "paste"]);
             terminal.tmux(&["set-buffer", "-b", "paste", "\u{1b}]52;c;ZXZpbA==\u{7}"]);
             terminal.rests();
-            terminal.keys(&["Escape"]);
-            terminal.rests();
+            terminal.keys(&["Escape"]).rests();
         }
         assert_only_drawing(&written);
         terminal.tmux(&["delete-buffer", "-b", "paste"]);
@@ -220,10 +219,8 @@ fn a_log_steers_nothing_but_its_own_colours() {
     stage.await_mark("printed");
     let written = terminal.keeps_what_is_written();
     terminal.cockpit();
-    terminal.keys(&["5"]);
-    terminal.shows("Tasks of the run");
-    terminal.keys(&["l"]);
-    terminal.shows("seen");
+    terminal.keys(&["5"]).shows("Tasks of the run");
+    terminal.keys(&["l"]).shows("seen");
     let screen = assert_unmoved(&terminal, "the log");
     assert!(screen.contains("␛]52;c;ZXZpbA=="), "{screen}");
     assert!(screen.contains("red"), "{screen}");

@@ -13,8 +13,7 @@ fn a_key_of_ones_own_takes_the_place_of_the_usual_one() {
     fleet.world.ok(["config", "set", "keys.ratify", "ctrl-y"]);
     let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     terminal.shows("ctrl-y let through");
-    terminal.keys(&["y"]);
-    terminal.rests();
+    terminal.keys(&["y"]).rests();
     assert_undecided(&fleet, "W1");
     terminal.keys(&["C-y"]);
     until_decided(&fleet, 1);
@@ -56,8 +55,7 @@ fn what_is_no_terminal_gets_a_pointer_to_status_instead() {
         "env -u TERM flagpost cockpit; echo \"it ended with $?\"",
         "flagpost tui | cat; echo \"it ended with ${PIPESTATUS[0]}\"",
     ] {
-        terminal.runs(command);
-        let screen = terminal.shows("it ended with 2");
+        let screen = terminal.runs(command).shows("it ended with 2");
         assert!(
             screen.replace('\n', "").contains("flagpost status"),
             "{command}: {screen}"

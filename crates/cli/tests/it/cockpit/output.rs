@@ -11,10 +11,8 @@ fn l_follows_a_log_as_it_grows_until_somebody_scrolls() {
     let terminal = or_skip!(Terminal::open(&stage.world, 100, 30));
     let _run = stage.start(AGENT, &[]);
     terminal.cockpit();
-    terminal.keys(&["5"]);
-    terminal.shows("Tasks of the run 1");
-    terminal.keys(&["l"]);
-    terminal.shows("the first line");
+    terminal.keys(&["5"]).shows("Tasks of the run 1");
+    terminal.keys(&["l"]).shows("the first line");
     stage.mark("go-1");
     terminal.shows("the second line");
     stage.mark("go-2");
@@ -35,16 +33,12 @@ fn l_follows_a_log_as_it_grows_until_somebody_scrolls() {
         of.map(str::to_owned).collect()
     };
     assert_eq!(lines(&after), lines(&before), "{after}");
-    terminal.keys(&["f"]);
-    terminal.shows("the last line");
+    terminal.keys(&["f"]).shows("the last line");
     terminal.keys(&["/"]);
     terminal.types("number 7");
-    terminal.keys(&["Enter"]);
-    terminal.until("it is filtered", |it| {
+    terminal.keys(&["Enter"]).until("it is filtered", |it| {
         it.contains("number 7 of many") && !it.contains("number 8 of many")
     });
-    terminal.keys(&["Escape"]);
-    terminal.shows("the last line");
-    terminal.keys(&["Escape"]);
-    terminal.shows("Tasks of the run");
+    terminal.keys(&["Escape"]).shows("the last line");
+    terminal.keys(&["Escape"]).shows("Tasks of the run");
 }

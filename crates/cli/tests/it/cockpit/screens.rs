@@ -31,8 +31,7 @@ fn it_opens_on_the_inbox_shows_each_screen_and_leaves_the_terminal_as_it_was() {
         ("]", "Ready 1"),
         ("[", "Workers 2"),
     ] {
-        terminal.keys(&[key]);
-        terminal.shows(title);
+        terminal.keys(&[key]).shows(title);
     }
     assert_eq!(terminal.knows("#{alternate_on}"), "1");
     assert_eq!(terminal.knows("#{pane_title}"), "(2) flagpost");
@@ -60,8 +59,7 @@ fn it_opens_on_the_fleet_where_nothing_waits_and_ends_by_ctrl_c_too() {
 /// What a terminal of this size shows where the cockpit is opened in it.
 fn fresh(world: &flagpost_testkit::sealed::World, (columns, rows): (u16, u16)) -> Option<String> {
     let terminal = Terminal::open(world, columns, rows)?;
-    terminal.runs("flagpost cockpit");
-    terminal.until("it is open", |it| {
+    terminal.runs("flagpost cockpit").until("it is open", |it| {
         it.starts_with(' ') && terminal.knows("#{alternate_on}") == "1"
     });
     Some(terminal.rests())
@@ -121,8 +119,7 @@ fn where_the_locale_has_no_such_signs_letters_stand_for_them() {
         terminal.shows("by noon");
         let screen = terminal.rests();
         assert!(screen.is_ascii(), "{settings}:\n{screen}");
-        terminal.keys(&["q"]);
-        terminal.until("the shell is back", |_| {
+        terminal.keys(&["q"]).until("the shell is back", |_| {
             terminal.knows("#{alternate_on}") == "0"
         });
     }
@@ -159,8 +156,7 @@ fn an_idle_cockpit_does_nothing() {
         assert!(used <= 1, "{used} ticks on screen {key}");
     }
     // Nor in the time in which it asks.
-    terminal.keys(&["n"]);
-    terminal.shows("why:");
+    terminal.keys(&["n"]).shows("why:");
     until_idle(pid);
     let before = ticks(pid);
     thread::sleep(Duration::from_secs(2));

@@ -50,8 +50,7 @@ fn words_that_a_foreign_hand_changes_are_marked_as_such() {
     assert!(!screen.contains("by noon"), "{screen}");
     // And no list of briefs has it let through.
     terminal.looks();
-    terminal.keys(&["Y"]);
-    terminal.shows("no brief is listed");
+    terminal.keys(&["Y"]).shows("no brief is listed");
     assert_undecided(&fleet, "W1");
 }
 
@@ -108,8 +107,7 @@ fn what_somebody_else_rejected_meanwhile_stays_rejected() {
 fn a_reason_typed_for_other_words_rejects_nothing() {
     let fleet = waiting(1);
     let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
-    terminal.keys(&["n"]);
-    terminal.shows("reject W1 1, why");
+    terminal.keys(&["n"]).shows("reject W1 1, why");
     fs::write(fleet.inbox("W1").join("0001.brief"), "Delete everything").unwrap();
     terminal.shows("Delete everything");
     terminal.types("too late");

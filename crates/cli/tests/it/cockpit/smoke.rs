@@ -19,8 +19,7 @@ fn let_all_through(fleet: &Fleet, terminal: &Terminal<'_>, before: usize) {
         propose(fleet, worker, &format!("Do the work of {worker}"));
     }
     terminal.shows(&format!("Inbox({WORKERS})"));
-    terminal.keys(&["4"]);
-    terminal.shows("as delivered");
+    terminal.keys(&["4"]).shows("as delivered");
     terminal.keys(&["Y"]);
     terminal.shows(&format!("let all {WORKERS} listed through"));
     terminal.keys(&["y"]);
@@ -52,8 +51,7 @@ fn what_the_cockpit_lets_through_reaches_eleven_workers_with_and_without_a_daemo
         assert_eq!(flag.len(), 0, "{worker}");
     }
     until("each has reported", || reports(&fleet) >= WORKERS);
-    terminal.keys(&["1"]);
-    terminal.until("each report is seen", |it| {
+    terminal.keys(&["1"]).until("each report is seen", |it| {
         it.matches("1 reports").count() >= WORKERS
     });
     kill_daemon(&fleet.world);

@@ -68,16 +68,13 @@ fn what_is_shown_stays_while_the_home_cannot_be_read_and_says_so() {
     let (home, away) = (fleet.world.home(), fleet.world.outside().join("away"));
     std::fs::rename(&home, &away).unwrap();
     std::fs::write(&home, "").unwrap();
-    terminal.keys(&["R"]);
-    let screen = terminal.shows(" old");
+    let screen = terminal.keys(&["R"]).shows(" old");
     assert!(screen.contains("by noon"), "{screen}");
     // Nothing can be decided, and nothing breaks.
-    terminal.keys(&["y"]);
-    terminal.shows("✗");
+    terminal.keys(&["y"]).shows("✗");
     std::fs::remove_file(&home).unwrap();
     std::fs::rename(&away, &home).unwrap();
-    terminal.keys(&["R"]);
-    terminal.until("it is read again", |it| {
+    terminal.keys(&["R"]).until("it is read again", |it| {
         it.contains("files") && it.contains("by noon")
     });
     terminal.looks();
@@ -98,8 +95,7 @@ fn of_two_cockpits_one_decides_and_the_other_sees_it() {
         "exec bash --noprofile --norc -i",
     ]);
     // The pane in front is the new one.
-    first.runs("flagpost cockpit");
-    first.until("both show it", |_| {
+    first.runs("flagpost cockpit").until("both show it", |_| {
         first
             .tmux(&["capture-pane", "-p", "-t", "0"])
             .contains("by noon")

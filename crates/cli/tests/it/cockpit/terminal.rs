@@ -98,19 +98,20 @@ impl<'w> Terminal<'w> {
     }
 
     /// Presses these keys, by their names.
-    pub fn keys(&self, keys: &[&str]) {
+    pub fn keys(&self, keys: &[&str]) -> &Self {
         self.tmux(&[&["send-keys"], keys].concat());
+        self
     }
 
     /// Types this as it is.
-    pub fn types(&self, text: &str) {
+    pub fn types(&self, text: &str) -> &Self {
         self.tmux(&["send-keys", "-l", "--", text]);
+        self
     }
 
     /// Has the shell do this.
-    pub fn runs(&self, command: &str) {
-        self.types(command);
-        self.keys(&["Enter"]);
+    pub fn runs(&self, command: &str) -> &Self {
+        self.types(command).keys(&["Enter"])
     }
 
     /// Makes the window as large as this.
