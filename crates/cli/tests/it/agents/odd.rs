@@ -62,6 +62,13 @@ impl Odd {
         }
     }
 
+    /// It exited with this code, and the attempts of task 1 ended so.
+    #[track_caller]
+    fn came_to(&self, code: i32, ends: &[&str]) {
+        let came = (self.ended.code, self.ends("1"));
+        assert_eq!(came, (code, ends.to_vec()), "{}", self.ended);
+    }
+
     fn ends(&self, task: &str) -> Vec<&str> {
         let of_task = |it: &&Value| it["event"] == "task.ended" && it["task"] == task;
         let ended = self.events.iter().filter(of_task);
@@ -83,12 +90,7 @@ const ONCE: &[&str] = &["--retries", "1"];
 #[test]
 fn a_client_that_prints_no_json_never_passes() {
     let odd = run(ONE, "echo 'All is well.'", ONCE);
-    assert_eq!(
-        (odd.ended.code, odd.ends("1")),
-        (1, vec!["STUCK"]),
-        "{}",
-        odd.ended
-    );
+    odd.came_to(1, &["STUCK"]);
     assert_eq!(odd.stage.state("1"), "stuck");
     let asked = odd
         .events
@@ -145,12 +147,7 @@ fn half_a_line_and_unknown_events_are_passed_over() {
         printf '{"type":"result","is_err'"#,
         ONCE,
     );
-    assert_eq!(
-        (odd.ended.code, odd.ends("1")),
-        (0, vec!["PASS"]),
-        "{}",
-        odd.ended
-    );
+    odd.came_to(0, &["PASS"]);
 }
 
 #[test]
@@ -161,12 +158,7 @@ fn a_gigabyte_on_one_line_costs_no_memory() {
         flagpost done "$task" Written > /dev/null; says ''; ends Written"#,
         ONCE,
     );
-    assert_eq!(
-        (odd.ended.code, odd.ends("1")),
-        (0, vec!["PASS"]),
-        "{}",
-        odd.ended
-    );
+    odd.came_to(0, &["PASS"]);
     assert!(odd.ended.peak_kib < 64 << 10, "{} KiB", odd.ended.peak_kib);
 }
 
@@ -271,12 +263,7 @@ fn a_verdict_that_is_none_is_asked_about() {
         printf 'status: %s\n' $word > "$FLAGPOST_REPORT"; ends 'I am done.'"#,
         ONCE,
     );
-    assert_eq!(
-        (odd.ended.code, odd.ends("1")),
-        (0, vec!["PASS"]),
-        "{}",
-        odd.ended
-    );
+    odd.came_to(0, &["PASS"]);
 }
 
 #[test]
