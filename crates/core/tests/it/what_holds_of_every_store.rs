@@ -11,7 +11,11 @@ use flagpost_core::{
 use flagpost_disk as disk;
 use flagpost_model::{
     Refusal, TaskId, Token,
-    task::{Effort, Ending, Every, Priority, State, StateName, Task},
+    task::{
+        Effort,
+        Ending::{Completed, Failed, Stuck},
+        Every, Priority, State, StateName, Task,
+    },
 };
 use jiff::SignedDuration;
 use serde_json::json;
@@ -72,7 +76,7 @@ fn a_task_goes_its_way_and_every_step_is_told() {
         let started = tasks::act(list, &act, &id, Move::Start).unwrap();
         let held = started.state.claim().unwrap();
         assert_eq!((held.token, held.by.as_str()), (token, "W1"));
-        let done = tasks::act(list, &act, &id, finish(Ending::Completed)).unwrap();
+        let done = tasks::act(list, &act, &id, finish(Completed)).unwrap();
         let result = done.result.clone().unwrap();
         assert_eq!(
             (result.text.as_str(), result.token),
@@ -111,7 +115,7 @@ fn a_task_has_one_holder_and_a_stale_token_changes_nothing() {
             Err(Error::NothingReady { .. })
         ));
         let stale = act("W1", Some(Token(token.0 - 1)));
-        let refused = tasks::act(list, &stale, &id, finish(Ending::Completed));
+        let refused = tasks::act(list, &stale, &id, finish(Completed));
         assert!(matches!(refusal(refused), Refusal::StaleToken { .. }));
         let task = list.task(&id).unwrap().task;
         assert_eq!(
@@ -145,12 +149,7 @@ fn a_silent_holder_loses_its_task_and_one_that_speaks_keeps_it() {
         );
         let second = claim(list, "W2", &id);
         assert!(second > first);
-        let late = tasks::act(
-            list,
-            &act("W1", Some(first)),
-            &id,
-            finish(Ending::Completed),
-        );
+        let late = tasks::act(list, &act("W1", Some(first)), &id, finish(Completed));
         fails!(late, Error::KeptLate(Refusal::StaleToken { .. }));
         assert_eq!(
             list.task(&id).unwrap().task.state.claim().unwrap().token,
@@ -281,13 +280,7 @@ fn what_waits_is_not_given_out_and_nothing_waits_for_itself() {
             Refusal::Blocked { .. }
         ));
         let token = claim(list, "W1", &first);
-        tasks::act(
-            list,
-            &act("W1", Some(token)),
-            &first,
-            finish(Ending::Completed),
-        )
-        .unwrap();
+        tasks::act(list, &act("W1", Some(token)), &first, finish(Completed)).unwrap();
         let next = claims::claim_next(list, &terms("W1")).unwrap();
         assert_eq!(next.task.id, second);
         tasks::unlink(list, &worker("ann"), &third, &second).unwrap();
@@ -306,10 +299,7 @@ fn a_task_is_given_back_given_up_dropped_and_taken_up_again() {
         let go = |act: &flagpost_model::task::Act, to| tasks::act(list, act, &id, to).unwrap();
         let back = go(&hold(), Move::Release { force: false });
         assert_eq!((&back.state, &back.owner), (&State::Pending, &None));
-        for (ending, name) in [
-            (Ending::Failed, StateName::Failed),
-            (Ending::Stuck, StateName::Stuck),
-        ] {
+        for (ending, name) in [(Failed, StateName::Failed), (Stuck, StateName::Stuck)] {
             let over = go(&hold(), finish(ending));
             let result = over.result.clone().unwrap();
             assert_eq!((over.state.name(), result.ending), (name, ending));
@@ -318,7 +308,7 @@ fn a_task_is_given_back_given_up_dropped_and_taken_up_again() {
             let open = go(&act("ann", None), Move::Reopen);
             assert_eq!((&open.state, &open.owner), (&State::Pending, &None));
         }
-        go(&hold(), finish(Ending::Stuck));
+        go(&hold(), finish(Stuck));
         let answered = tasks::answer(list, &worker("ann"), &id, "The first", false).unwrap();
         let open = list.task(&id).unwrap().task;
         assert_eq!((&open.state, &open.owner), (&State::Pending, &None));
@@ -328,10 +318,10 @@ fn a_task_is_given_back_given_up_dropped_and_taken_up_again() {
         let dropped = go(&act("ann", None), Move::Cancel);
         assert_eq!(dropped.state, State::Cancelled);
         go(&act("ann", None), Move::Reopen);
-        let refused = tasks::act(list, &act("ann", None), &id, finish(Ending::Failed));
+        let refused = tasks::act(list, &act("ann", None), &id, finish(Failed));
         assert!(matches!(refusal(refused), Refusal::NotClaimed { .. }));
         // Whoever has done it need not have said so before.
-        let done = go(&act("ann", None), finish(Ending::Completed));
+        let done = go(&act("ann", None), finish(Completed));
         assert_eq!(
             (done.state, done.owner.as_deref()),
             (State::Completed, Some("ann"))
@@ -371,20 +361,15 @@ fn parts_come_before_the_whole_and_what_comes_again_is_added() {
         };
         let part = tasks::add(list, &worker("ann"), &part, &[]).unwrap().id;
         let ann = act("ann", None);
-        let early = tasks::act(list, &ann, &whole, finish(Ending::Completed));
+        let early = tasks::act(list, &ann, &whole, finish(Completed));
         assert!(matches!(refusal(early), Refusal::OpenParts { .. }));
-        let moved = tasks::act_all(
-            list,
-            &ann,
-            std::slice::from_ref(&part),
-            finish(Ending::Completed),
-        )
-        .unwrap();
+        let moved =
+            tasks::act_all(list, &ann, std::slice::from_ref(&part), finish(Completed)).unwrap();
         let next = &moved.next[0];
         assert!(next.id > part && next.parent == Some(whole.clone()));
         assert_eq!(list.task(&next.id).unwrap().task, *next);
         let knows_better = Move::Finish {
-            ending: Ending::Completed,
+            ending: Completed,
             text: String::new(),
             parts: Parts::MayBeOpen,
         };
@@ -443,13 +428,7 @@ fn what_others_wrote_beside_it_stays() {
         .unwrap();
         let token = claim(list, "W1", &id);
         tasks::edit(list, &worker("W1"), &id, &subject("Other words")).unwrap();
-        tasks::act(
-            list,
-            &act("W1", Some(token)),
-            &id,
-            finish(Ending::Completed),
-        )
-        .unwrap();
+        tasks::act(list, &act("W1", Some(token)), &id, finish(Completed)).unwrap();
         assert!(fs::read_to_string(&path).unwrap().contains("1.50"));
         let file = list.task(&id).unwrap();
         assert_eq!(file.raw()["theirs"].to_string(), r#"{"a":[1.50]}"#);

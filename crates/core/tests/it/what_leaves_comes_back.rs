@@ -5,7 +5,11 @@ use std::collections::BTreeMap;
 
 use flagpost_core::{
     Error, List, claims,
-    plans::{self, ExportScope, ImportInput, ImportMode, ImportOutcome, OnBroken},
+    plans::{
+        self, ExportScope, ImportInput, ImportMode,
+        ImportOutcome::{self, Added, Outdated, Unchanged, Updated},
+        OnBroken,
+    },
     tasks::{self, Fields},
 };
 use flagpost_model::{
@@ -104,17 +108,10 @@ fn into_an_empty_list_the_same_tasks() {
         let (from, to) = (World::real(), World::real());
         furnish(&from.list());
         let text = exported(&from.list(), spelling);
-        assert_eq!(
-            import(&to.list(), name, &text),
-            [ImportOutcome::Added; 4],
-            "{spelling}"
-        );
+        assert_eq!(import(&to.list(), name, &text), [Added; 4], "{spelling}");
         assert_eq!(plain(&to.list()), plain(&from.list()), "{spelling}");
         let (before, history) = (plain(&to.list()), to.history());
-        assert_eq!(
-            import(&to.list(), name, &text),
-            [ImportOutcome::Unchanged; 4]
-        );
+        assert_eq!(import(&to.list(), name, &text), [Unchanged; 4]);
         assert_eq!((plain(&to.list()), to.history()), (before, history));
         crate::account::agrees(&to);
     }
@@ -127,21 +124,13 @@ fn into_its_own_list_the_edits_of_the_file() {
     furnish(&list);
     let text = exported(&list, Spelling::Json);
     let history = world.history().len();
-    assert_eq!(
-        import(&list, "x.json", &text),
-        [ImportOutcome::Unchanged; 4]
-    );
+    assert_eq!(import(&list, "x.json", &text), [Unchanged; 4]);
     assert_eq!(world.history().len(), history);
 
     let edited = text.replace("\"Done\"", "\"Done well\"");
     assert_eq!(
         import(&list, "x.json", &edited),
-        [
-            ImportOutcome::Unchanged,
-            ImportOutcome::Unchanged,
-            ImportOutcome::Updated,
-            ImportOutcome::Unchanged
-        ]
+        [Unchanged, Unchanged, Updated, Unchanged]
     );
     assert_eq!(list.task(&id(4)).unwrap().task.subject, "Done well");
     assert_eq!(list.ids().unwrap().len(), 4);
@@ -153,7 +142,7 @@ fn what_changed_here_after_the_export_is_left_as_it_is() {
     let list = world.list();
     let text = exported(&list, Spelling::Json);
     tasks::edit(&list, &worker("W1"), &id(1), &subject("Mine")).unwrap();
-    assert_eq!(import(&list, "x.json", &text), [ImportOutcome::Outdated]);
+    assert_eq!(import(&list, "x.json", &text), [Outdated]);
     assert_eq!(list.task(&id(1)).unwrap().task.subject, "Mine");
 }
 
@@ -166,27 +155,18 @@ fn an_edit_here_outlives_an_import_that_has_nothing_new() {
             "{{\"id\":\"bd-1\",\"title\":\"One\",\"status\":\"open\",\"priority\":{priority},\"issue_type\":\"task\"}}\n"
         )
     };
-    assert_eq!(
-        import(&list, "issues.jsonl", &issue(1)),
-        [ImportOutcome::Added]
-    );
+    assert_eq!(import(&list, "issues.jsonl", &issue(1)), [Added]);
     let low = Fields {
         priority: Some(Some(Priority::Low)),
         ..Fields::default()
     };
     tasks::edit(&list, &worker("W1"), &id(1), &low).unwrap();
-    assert_eq!(
-        import(&list, "issues.jsonl", &issue(1)),
-        [ImportOutcome::Unchanged]
-    );
+    assert_eq!(import(&list, "issues.jsonl", &issue(1)), [Unchanged]);
     assert_eq!(
         list.task(&id(1)).unwrap().task.priority,
         Some(Priority::Low)
     );
-    assert_eq!(
-        import(&list, "issues.jsonl", &issue(0)),
-        [ImportOutcome::Updated]
-    );
+    assert_eq!(import(&list, "issues.jsonl", &issue(0)), [Updated]);
     let task = list.task(&id(1)).unwrap().task;
     assert_eq!(task.priority, Some(Priority::Critical));
 }

@@ -12,7 +12,10 @@ use flagpost_core::{
 use flagpost_disk as disk;
 use flagpost_model::{
     TaskId,
-    coordination::{CoordRefusal, CoordStatus, LEASE, NewCoordTask},
+    coordination::{
+        CoordRefusal::{self, Held, Incapable, Rests, WrongStatus},
+        CoordStatus, LEASE, NewCoordTask,
+    },
     task::{Act, Ending, State},
 };
 use jiff::SignedDuration;
@@ -68,14 +71,14 @@ fn a_worker_gets_only_what_it_can_do() {
     );
     assert!(matches!(
         rule(claims::claim(&list, &terms("W1"), &needs)),
-        CoordRefusal::Incapable { .. }
+        Incapable { .. }
     ));
     assert!(matches!(
         claims::claim_next(&list, &terms("W1")),
         Err(Error::NothingReady { .. })
     ));
     let done = tasks::act(&list, &act("W1", None), &needs, finish(Ending::Completed));
-    assert!(matches!(rule(done), CoordRefusal::Incapable { .. }));
+    assert!(matches!(rule(done), Incapable { .. }));
     coordination::register(&directory(&world), &worker("W1"), &["rust".to_owned()]).unwrap();
     assert_eq!(
         claims::claim_next(&list, &terms("W1")).unwrap().task.id,
@@ -106,7 +109,7 @@ fn a_failed_task_rests_while_it_has_retries_left() {
     assert!(failed.not_before.is_some());
     assert!(matches!(
         rule(claims::claim(&list, &terms("W1"), &id)),
-        CoordRefusal::Rests { .. }
+        Rests { .. }
     ));
     assert!(matches!(
         claims::claim_next(&list, &terms("W1")),
@@ -134,15 +137,15 @@ fn what_is_done_stays_done_and_what_is_held_stays_held() {
     );
     assert!(matches!(
         rule(tasks::act(&list, &ann, &one, Move::Reopen)),
-        CoordRefusal::WrongStatus { .. }
+        WrongStatus { .. }
     ));
     assert!(matches!(
         rule(tasks::undo(&list, &worker("ann"), UndoMode::Undo)),
-        CoordRefusal::WrongStatus { .. }
+        WrongStatus { .. }
     ));
     claims::claim(&list, &terms("W1"), &two).unwrap();
     let force = tasks::act(&list, &ann, &two, Move::Release { force: true });
-    assert!(matches!(rule(force), CoordRefusal::Held { .. }));
+    assert!(matches!(rule(force), Held { .. }));
     assert_eq!(status(&world, &two), CoordStatus::Claimed);
     world.pass(SignedDuration::from_mins(16));
     tasks::act(&list, &ann, &two, Move::Release { force: true }).unwrap();
@@ -184,20 +187,13 @@ fn a_dry_run_asks_the_table_too() {
     assert!(
         matches!(
             &told[..],
-            [
-                Some(Error::Coordination(CoordRefusal::Incapable { .. })),
-                None,
-                None
-            ]
+            [Some(Error::Coordination(Incapable { .. })), None, None]
         ),
         "{told:?}"
     );
     let told = refusals(&[&held], Move::Release { force: true });
     assert!(
-        matches!(
-            &told[..],
-            [Some(Error::Coordination(CoordRefusal::Held { .. }))]
-        ),
+        matches!(&told[..], [Some(Error::Coordination(Held { .. }))]),
         "{told:?}"
     );
     assert_eq!(table(&world), before);
@@ -205,13 +201,10 @@ fn a_dry_run_asks_the_table_too() {
     let both = [first.clone(), then.clone()];
     tasks::act_all(&list, &ann, &both[..], done).unwrap();
     let undo = tasks::undo(&list, &worker("ann"), UndoMode::DryRun);
-    assert!(matches!(rule(undo), CoordRefusal::WrongStatus { .. }));
+    assert!(matches!(rule(undo), WrongStatus { .. }));
     let told = refusals(&[&first], Move::Reopen);
     assert!(
-        matches!(
-            &told[..],
-            [Some(Error::Coordination(CoordRefusal::WrongStatus { .. }))]
-        ),
+        matches!(&told[..], [Some(Error::Coordination(WrongStatus { .. }))]),
         "{told:?}"
     );
 }

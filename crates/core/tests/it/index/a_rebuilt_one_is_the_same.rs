@@ -8,7 +8,7 @@ use flagpost_core::{
     relay::{Fleet, Mail, briefs, deliver, reports, retention},
     tasks,
 };
-use flagpost_model::envelope::Direction;
+use flagpost_model::envelope::Direction::{Inbox, Outbox};
 use jiff::SignedDuration;
 use proptest::prelude::*;
 
@@ -104,7 +104,7 @@ impl Ground {
     }
 
     fn outbox(&self, who: usize, number: u64) -> PathBuf {
-        let dir = self.mail(who).dir(Direction::Outbox);
+        let dir = self.mail(who).dir(Outbox);
         dir.join(format!("{number:04}.json"))
     }
 
@@ -149,16 +149,11 @@ impl Ground {
                          \"claude_session_id\": \"s\", \"body\": \"by hand {turn}\", \
                          \"idempotency_key\": \"47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU\"}}"
                     );
-                    put(&self.mail(who), Direction::Outbox, &name, said);
+                    put(&self.mail(who), Outbox, &name, said);
                 }
             }
             Step::Flag(who, number) => {
-                put(
-                    &self.mail(who),
-                    Direction::Outbox,
-                    &format!("{number:04}.read"),
-                    "",
-                );
+                put(&self.mail(who), Outbox, &format!("{number:04}.read"), "");
             }
             Step::Rewrite(who, number) => {
                 let path = self.outbox(who, number);
@@ -169,10 +164,7 @@ impl Ground {
             }
             Step::Remove(who, number) => drop(std::fs::remove_file(self.outbox(who, number))),
             Step::HalfArchive(who, number) => {
-                let (inbox, name) = (
-                    self.mail(who).dir(Direction::Inbox),
-                    format!("{number:04}.brief"),
-                );
+                let (inbox, name) = (self.mail(who).dir(Inbox), format!("{number:04}.brief"));
                 let to = inbox.with_file_name("archive").join("2026-05/inbox");
                 std::fs::create_dir_all(&to).unwrap();
                 drop(std::fs::rename(inbox.join(&name), to.join(&name)));

@@ -6,7 +6,10 @@ use flagpost_core::{
     Error, FailureKind, Home, List, Repository, claims,
     failure::judge,
     messages,
-    order::{self, BasePart, ChangeOrigin, Message, OrderRefusal},
+    order::{
+        self, BasePart, ChangeOrigin, Message,
+        OrderRefusal::{self, Frozen, NotAllowed, Overtaken, Unreachable, Unsettled},
+    },
     relay::{
         briefs,
         decide::{self, DecisionRequest},
@@ -97,7 +100,7 @@ fn of_all_that_race_each_claims_another_task() {
                                 break mine;
                             }
                         }
-                        Err(Error::Order(OrderRefusal::Overtaken { .. })) => {}
+                        Err(Error::Order(Overtaken { .. })) => {}
                         Err(error) => panic!("{error:?}"),
                     }
                 }
@@ -126,10 +129,7 @@ fn an_answer_that_was_lost_is_found_by_looking() {
         let added = tasks::add(&a.list(), &worker("ann"), &subject("Write it"), &[]);
         let error = added.unwrap_err();
         assert_eq!(judge(&error).0, FailureKind::TimedOut);
-        assert!(matches!(
-            error,
-            Error::Order(OrderRefusal::Unsettled { .. })
-        ));
+        assert!(matches!(error, Error::Order(Unsettled { .. })));
         assert!(a.list().load().unwrap().outlines.is_empty());
         fleet.all_alike();
         assert_eq!(
@@ -149,9 +149,9 @@ fn who_reaches_nobody_changes_nothing_and_reads_on() {
     let before = a.replicated();
     fleet.stream.answers(&[Answer::Away, Answer::Away]);
     let refusal = refused(claims::claim(&a.list(), &terms("W1"), &task));
-    assert!(matches!(refusal, OrderRefusal::Unreachable { .. }));
+    assert!(matches!(refusal, Unreachable { .. }));
     let refusal = refused(tasks::remove(&a.list(), &worker("ann"), &task));
-    assert!(matches!(refusal, OrderRefusal::Unreachable { .. }));
+    assert!(matches!(refusal, Unreachable { .. }));
     assert_eq!(a.replicated(), before);
     assert_eq!(a.list().load().unwrap().outlines.len(), 1);
 }
@@ -203,24 +203,18 @@ fn only_a_machine_of_the_gate_decides() {
     plain.follow();
     let wish = DecisionRequest::new(Decision::Ratified, Via::Cli);
     let refusal = decide::decide(&plain.mail("W3"), &worker("W9"), Some(seq(1)), &wish);
-    assert!(matches!(refused(refusal), OrderRefusal::NotAllowed { .. }));
+    assert!(matches!(refused(refusal), NotAllowed { .. }));
     // One that asks nobody is heard by nobody.
     c.follow();
     decide::decide(&c.mail("W3"), &worker("W9"), Some(seq(1)), &wish).unwrap();
     let decided = fleet.stream.take_last();
     fleet.stream.force(decided, ChangeOrigin::Plain);
-    assert!(matches!(
-        refused(b.try_follow()),
-        OrderRefusal::Frozen { .. }
-    ));
+    assert!(matches!(refused(b.try_follow()), Frozen { .. }));
     // Nor is a file of a decision without its line.
     let text = String::from_utf8(fleet.stream.take_last()).unwrap();
     let other = text.replace("relay.decided", "relay.something");
     fleet.stream.force(other.into_bytes(), ChangeOrigin::Plain);
-    assert!(matches!(
-        refused(b.try_follow()),
-        OrderRefusal::Frozen { .. }
-    ));
+    assert!(matches!(refused(b.try_follow()), Frozen { .. }));
     assert!(
         deliver::next(&b.mail("W3"), &worker("W3"))
             .unwrap()
@@ -310,7 +304,7 @@ fn what_does_not_fit_freezes_and_changes_nothing() {
         fleet.stream.put(changes);
         let refusal = refused(b.try_follow());
         assert!(
-            matches!(&refusal, OrderRefusal::Frozen { reason, .. } if reason.contains(why)),
+            matches!(&refusal, Frozen { reason, .. } if reason.contains(why)),
             "{refusal}"
         );
     }
@@ -322,10 +316,7 @@ fn what_does_not_fit_freezes_and_changes_nothing() {
     fleet
         .stream
         .put(vec![fleet.stream.change(0), text.into_bytes()]);
-    assert!(matches!(
-        refused(b.try_follow()),
-        OrderRefusal::Frozen { .. }
-    ));
+    assert!(matches!(refused(b.try_follow()), Frozen { .. }));
 }
 
 #[test]
@@ -366,7 +357,7 @@ fn who_joins_takes_over_all_that_is_there_and_goes_on() {
     fs::create_dir(&top).unwrap();
     Repository::adopt(&home, &top, repo, &first.repository.name).unwrap();
     let half = order::take_over(&home, (repo, 1), parts[..2].to_vec());
-    assert!(matches!(refused(half), OrderRefusal::Frozen { .. }));
+    assert!(matches!(refused(half), Frozen { .. }));
     for _ in 0..2 {
         let taken = order::take_over(&home, (repo, 1), parts.clone()).unwrap();
         assert_eq!((taken.last, taken.aside.len()), (last, 0));
@@ -380,7 +371,7 @@ fn who_joins_takes_over_all_that_is_there_and_goes_on() {
     // A process without a connection to the order changes nothing of it.
     let alone = List::open(&home, &first.repository.name).unwrap();
     let refusal = tasks::add(&alone, &worker("ann"), &subject("Alone"), &[]);
-    assert!(matches!(refused(refusal), OrderRefusal::Unreachable { .. }));
+    assert!(matches!(refused(refusal), Unreachable { .. }));
     // One that has a history of its own is not given another's.
     let other = World::real();
     let clone = other.place().join("repo");
@@ -406,7 +397,7 @@ fn who_damaged_its_own_history_harms_nobody_else() {
     let forged = text.trim_end().rsplit_once("ann").unwrap();
     fs::write(c.history_path(), format!("{}eve{}\n", forged.0, forged.1)).unwrap();
     let refusal = tasks::add(&c.list(), &worker("ann"), &subject("Three"), &[]);
-    assert!(matches!(refused(refusal), OrderRefusal::Frozen { .. }));
+    assert!(matches!(refused(refusal), Frozen { .. }));
     add(b, "Four");
     a.follow();
     assert_eq!(a.history().len(), b.history().len());
@@ -486,7 +477,7 @@ fn a_run_hands_its_own_processes_their_tasks_on_any_machine() {
     fleet.stream.force(forged.into_bytes(), ChangeOrigin::Plain);
     let refusal = refused(b.try_follow());
     assert!(
-        matches!(&refusal, OrderRefusal::Frozen { reason, .. } if reason.contains("no new one")),
+        matches!(&refusal, Frozen { reason, .. } if reason.contains("no new one")),
         "{refusal}"
     );
 }

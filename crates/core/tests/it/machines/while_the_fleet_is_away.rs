@@ -6,7 +6,12 @@ use std::{cell::RefCell, fs, path::PathBuf};
 use flagpost_core::{
     Error, Home, Result, claims,
     operations::{
-        self, Arguments, Caller, CallerPlace, EntryOutcome, Identity, Operation, Parameter,
+        self, Arguments, Caller, CallerPlace, EntryOutcome, Identity,
+        Operation::{
+            self, BriefAck, BriefPropose, MessageSend, ReportSend, TaskAdd, TaskClaim, TaskDone,
+            TaskEdit, TaskFail, TaskNote, TaskRenew, TaskStuck,
+        },
+        Parameter,
     },
     order::{self, OrderRefusal},
     relay::{briefs, decide, deliver, reports},
@@ -112,29 +117,24 @@ fn what_is_said_of_work_and_mail_is_told_in_its_order_and_once() {
     let (second, other) = claimed(a, "Second");
     let (third, last) = claimed(a, "Third");
     let before = a.replicated();
-    keep(a, "W3", Operation::BriefAck, json!({"seq": 1}));
-    keep(
-        a,
-        "W3",
-        Operation::ReportSend,
-        json!({"text": "Half of it"}),
-    );
+    keep(a, "W3", BriefAck, json!({"seq": 1}));
+    keep(a, "W3", ReportSend, json!({"text": "Half of it"}));
     let progress = json!({"subject": "PROGRESS", "body": r#"{"bead_id":"b1","status":"half"}"#});
-    keep(a, "W3", Operation::MessageSend, progress);
+    keep(a, "W3", MessageSend, progress);
     let done = json!({"id": first, "token": token, "text": "Written"});
-    keep(a, "W3", Operation::TaskDone, done.clone());
+    keep(a, "W3", TaskDone, done.clone());
     // The same again is a retry.
-    keep(a, "W3", Operation::TaskDone, done);
+    keep(a, "W3", TaskDone, done);
     keep(
         a,
         "W3",
-        Operation::TaskFail,
+        TaskFail,
         json!({"id": second, "token": other, "text": "No"}),
     );
     keep(
         a,
         "W3",
-        Operation::TaskStuck,
+        TaskStuck,
         json!({"id": third, "token": last, "text": "Which?"}),
     );
     assert_eq!(a.replicated(), before, "nobody heard of it yet");
@@ -168,12 +168,7 @@ fn whatever_this_machine_changes_next_comes_after_it() {
     let fleet = Fleet3::new();
     let [a, b, _] = fleet.nodes();
     let (task, token) = claimed(a, "First");
-    keep(
-        a,
-        "W3",
-        Operation::TaskDone,
-        json!({"id": task, "token": token}),
-    );
+    keep(a, "W3", TaskDone, json!({"id": task, "token": token}));
     // While nobody hears it, nothing goes before it.
     fleet.stream.go_away();
     let refused = tasks::add(&a.list(), &worker("ann"), &subject("Second"), &[]);
@@ -202,7 +197,7 @@ fn what_the_rules_refuse_is_refused_at_once_and_other_operations_as_ever() {
     let (task, token) = claimed(a, "First");
     let free = add_to(&a.list(), "Nobody's", &[]).id;
     fleet.stream.go_away();
-    let done = |who: &str, said: Value| ask(a, who, Operation::TaskDone, said).unwrap_err();
+    let done = |who: &str, said: Value| ask(a, who, TaskDone, said).unwrap_err();
     let stale = done(
         "W3",
         json!({"id": task, "token": token - 1, "text": "Late"}),
@@ -223,19 +218,13 @@ fn what_the_rules_refuse_is_refused_at_once_and_other_operations_as_ever() {
     let unclaimed = done("W3", json!({"id": free}));
     assert!(is_away(&unclaimed), "{unclaimed:?}");
     for (operation, said) in [
-        (Operation::TaskAdd, json!({"subject": "New"})),
-        (Operation::TaskClaim, json!({"id": free})),
-        (Operation::TaskEdit, json!({"id": free, "subject": "Other"})),
-        (Operation::TaskNote, json!({"id": task, "text": "Remark"})),
-        (Operation::TaskRenew, json!({"id": task, "token": token})),
-        (
-            Operation::BriefPropose,
-            json!({"worker": "W3", "text": "Do"}),
-        ),
-        (
-            Operation::MessageSend,
-            json!({"subject": "QUERY", "body": "Which?"}),
-        ),
+        (TaskAdd, json!({"subject": "New"})),
+        (TaskClaim, json!({"id": free})),
+        (TaskEdit, json!({"id": free, "subject": "Other"})),
+        (TaskNote, json!({"id": task, "text": "Remark"})),
+        (TaskRenew, json!({"id": task, "token": token})),
+        (BriefPropose, json!({"worker": "W3", "text": "Do"})),
+        (MessageSend, json!({"subject": "QUERY", "body": "Which?"})),
     ] {
         let refused = ask(a, "W3", operation, said).unwrap_err();
         assert!(is_away(&refused), "{operation}: {refused:?}");
@@ -250,7 +239,7 @@ fn what_nobody_knows_to_have_happened_is_not_kept() {
     let (task, token) = claimed(a, "First");
     fleet.stream.answers(&[Answer::Lost]);
     let done = json!({"id": task, "token": token});
-    let unsettled = ask(a, "W3", Operation::TaskDone, done);
+    let unsettled = ask(a, "W3", TaskDone, done);
     fails!(unsettled, Error::Order(OrderRefusal::Unsettled { .. }));
     assert_eq!(kept(a), 0);
 }
@@ -263,7 +252,7 @@ fn a_result_whose_claim_another_one_took_is_a_late_one() {
     keep(
         a,
         "W3",
-        Operation::TaskDone,
+        TaskDone,
         json!({"id": task, "token": token, "text": "Mine"}),
     );
     // Meanwhile somebody took it from its holder, and another one has it.
@@ -289,15 +278,10 @@ fn one_that_is_refused_for_good_is_put_aside_and_the_next_are_told() {
     keep(
         a,
         "W3",
-        Operation::TaskDone,
+        TaskDone,
         json!({"id": gone, "token": token, "text": "Mine"}),
     );
-    keep(
-        a,
-        "W3",
-        Operation::TaskDone,
-        json!({"id": task, "token": other}),
-    );
+    keep(a, "W3", TaskDone, json!({"id": task, "token": other}));
     fs::write(outgoing(a).join("000000.json"), "{\"form\": 1, \"id\"").unwrap();
     b.follow();
     let by = act("ann", None);
@@ -339,12 +323,12 @@ fn what_a_newer_version_kept_waits_for_it_and_says_so() {
 fn an_answer_that_was_lost_is_no_second_report() {
     // Whatever is said, and how many lines tell of it then.
     for (operation, said, lines) in [
-        (Operation::TaskDone, json!({"text": "Mine"}), 1),
-        (Operation::TaskFail, json!({}), 1),
-        (Operation::TaskStuck, json!({"text": "Which?"}), 1),
-        (Operation::ReportSend, json!({"text": "Half of it"}), 1),
+        (TaskDone, json!({"text": "Mine"}), 1),
+        (TaskFail, json!({}), 1),
+        (TaskStuck, json!({"text": "Which?"}), 1),
+        (ReportSend, json!({"text": "Half of it"}), 1),
         (
-            Operation::MessageSend,
+            MessageSend,
             json!({"subject": "PROGRESS", "body": r#"{"bead_id":"b1","status":"half"}"#}),
             2,
         ),
@@ -397,9 +381,9 @@ fn with_a_claim() -> (PowerFs, Value) {
 /// Keeps a report and a word of mail while the fleet is away; which of them were acknowledged.
 fn keep_both(fs: &PowerFs, said: &Value) -> [bool; 2] {
     let home = away(fs, plain_home(fs));
-    let done = ask_in(&home, "W3", Operation::TaskDone, said.clone());
+    let done = ask_in(&home, "W3", TaskDone, said.clone());
     let report = json!({"text": "Half of it"});
-    let report = ask_in(&home, "W3", Operation::ReportSend, report);
+    let report = ask_in(&home, "W3", ReportSend, report);
     [done, report].map(|it| matches!(it, Ok(EntryOutcome::Kept(_))))
 }
 

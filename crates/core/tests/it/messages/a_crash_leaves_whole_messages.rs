@@ -9,7 +9,11 @@ use flagpost_core::{
     messages::{self, Ask, NewMessage, Party},
     relay::{Fleet, decide::Gate},
 };
-use flagpost_model::message::{Message, MessageStatus, Subject};
+use flagpost_model::message::{
+    Message,
+    MessageStatus::{self, Acked, Held, New, Withdrawn},
+    Subject,
+};
 use flagpost_testkit::power::{PowerFs, every_crash, every_fault, every_kill};
 
 use super::{Side, done, place, speaker, task, words};
@@ -80,10 +84,7 @@ fn check(fs: &PowerFs) {
     let there = |it: &Message| (it.id.clone(), it.title().to_owned());
     let stored = survey.messages.iter().map(|it| there(&it.message));
     assert_eq!(sent, stored.collect(), "the audit is complete");
-    let acked = survey
-        .messages
-        .iter()
-        .filter(|it| it.state == MessageStatus::Acked);
+    let acked = survey.messages.iter().filter(|it| it.state == Acked);
     assert_eq!(told(&world, &Kind::MessageAcked).len(), acked.count());
 }
 
@@ -127,7 +128,7 @@ fn send_a_task(party: &Party<'_>) -> Result<()> {
 #[test]
 fn of_sending_a_task() {
     survives("orchestrator", &send_a_task, &|world| {
-        assert_eq!(state_of(world, "W1/inbox/3"), Some(MessageStatus::New));
+        assert_eq!(state_of(world, "W1/inbox/3"), Some(New));
     });
 }
 
@@ -137,10 +138,7 @@ fn a_run_that_is_killed_leaves_no_task_that_waits_for_a_decision() {
     let send = |fs: &PowerFs| perform(fs, "orchestrator", &send_a_task);
     every_kill(setup, send, |fs| {
         let state = state_of(&World::simulated(fs), "W1/inbox/3");
-        assert!(
-            matches!(state, None | Some(MessageStatus::New)),
-            "{state:?}"
-        );
+        assert!(matches!(state, None | Some(New)), "{state:?}");
         check(fs);
     });
 }
@@ -150,7 +148,7 @@ fn of_reporting_it_done() {
     survives(
         "W1",
         &|party| messages::send(party, words(Subject::Done, &done("b1")), Gate::Policy).map(drop),
-        &|world| assert_eq!(state_of(world, "W1/outbox/2"), Some(MessageStatus::New)),
+        &|world| assert_eq!(state_of(world, "W1/outbox/2"), Some(New)),
     );
 }
 
@@ -158,10 +156,10 @@ fn of_reporting_it_done() {
 fn of_receiving() {
     let receive = |party: &Party<'_>| messages::receive(party, &Ask::default()).map(drop);
     survives("W1", &receive, &|world| {
-        assert_eq!(state_of(world, "W1/inbox/2"), Some(MessageStatus::Held));
+        assert_eq!(state_of(world, "W1/inbox/2"), Some(Held));
     });
     survives("orchestrator", &receive, &|world| {
-        assert_eq!(state_of(world, "W1/outbox/1"), Some(MessageStatus::Held));
+        assert_eq!(state_of(world, "W1/outbox/1"), Some(Held));
     });
 }
 
@@ -171,7 +169,7 @@ fn of_acknowledging() {
         survives(
             name,
             &|party| messages::ack(party, &place(at)).map(drop),
-            &|world| assert_eq!(state_of(world, at), Some(MessageStatus::Acked)),
+            &|world| assert_eq!(state_of(world, at), Some(Acked)),
         );
     }
 }
@@ -188,7 +186,7 @@ fn of_handing_a_task_to_a_process() {
             };
             messages::assign(party, &worker("W1"), words, "s").map(drop)
         },
-        &|world| assert_eq!(state_of(world, "W1/inbox/3"), Some(MessageStatus::Acked)),
+        &|world| assert_eq!(state_of(world, "W1/inbox/3"), Some(Acked)),
     );
 }
 
@@ -198,10 +196,7 @@ fn of_taking_a_task_back() {
         "orchestrator",
         &|party| messages::withdraw(party, &place("W1/inbox/2"), "no need").map(drop),
         &|world| {
-            assert_eq!(
-                state_of(world, "W1/inbox/2"),
-                Some(MessageStatus::Withdrawn)
-            );
+            assert_eq!(state_of(world, "W1/inbox/2"), Some(Withdrawn));
             assert_eq!(told(world, &Kind::MessageWithdrawn).len(), 1);
         },
     );

@@ -9,7 +9,11 @@ use std::{
 use flagpost_core::hooks::{HookCaller, tell_by_turn};
 use flagpost_model::{
     client::Client,
-    hook::{HookAnswer, HookEvent, HookInput},
+    hook::{
+        HookAnswer,
+        HookEvent::{self, Batch, Prompt, SessionStart, Stop},
+        HookInput,
+    },
 };
 use jiff::SignedDuration;
 
@@ -51,12 +55,9 @@ fn whoever_tells_first_tells_alone_until_ten_minutes_have_passed() {
     let began = world.home.now();
     assert!(turn(&world, began, true));
     assert!(!turn(&world, began, true));
-    assert_eq!(hook(&world, HookEvent::Batch), HookAnswer::Nothing);
+    assert_eq!(hook(&world, Batch), HookAnswer::Nothing);
     world.pass(SignedDuration::from_mins(10));
-    assert!(matches!(
-        hook(&world, HookEvent::Prompt),
-        HookAnswer::Context(_)
-    ));
+    assert!(matches!(hook(&world, Prompt), HookAnswer::Context(_)));
     assert!(!turn(&world, began, true));
     world.pass(SignedDuration::from_mins(10));
     assert!(turn(&world, began, true));
@@ -66,10 +67,7 @@ fn whoever_tells_first_tells_alone_until_ten_minutes_have_passed() {
 fn what_could_not_be_passed_on_is_told_by_the_next_who_can() {
     let world = world();
     assert!(!turn(&world, world.home.now(), false));
-    assert!(matches!(
-        hook(&world, HookEvent::Batch),
-        HookAnswer::Context(_)
-    ));
+    assert!(matches!(hook(&world, Batch), HookAnswer::Context(_)));
 }
 
 #[test]
@@ -82,22 +80,19 @@ fn a_conversation_that_began_since_knows_nothing_of_it() {
     // Where it has hooks, its first one told already.
     world.pass(SignedDuration::from_secs(1));
     let began = world.home.now();
-    assert!(matches!(
-        hook(&world, HookEvent::SessionStart),
-        HookAnswer::Context(_)
-    ));
+    assert!(matches!(hook(&world, SessionStart), HookAnswer::Context(_)));
     assert!(!turn(&world, began, true));
-    assert_eq!(hook(&world, HookEvent::Prompt), HookAnswer::Nothing);
+    assert_eq!(hook(&world, Prompt), HookAnswer::Nothing);
 }
 
 #[test]
 fn an_end_is_held_unless_another_turn_follows_that_tells() {
     let world = world();
     assert!(turn(&world, world.home.now(), true));
-    assert_eq!(hook(&world, HookEvent::Stop), HookAnswer::Nothing);
+    assert_eq!(hook(&world, Stop), HookAnswer::Nothing);
     // Its client begins the turn.
-    assert_eq!(hook(&world, HookEvent::Prompt), HookAnswer::Nothing);
-    assert!(matches!(hook(&world, HookEvent::Stop), HookAnswer::Hold(_)));
+    assert_eq!(hook(&world, Prompt), HookAnswer::Nothing);
+    assert!(matches!(hook(&world, Stop), HookAnswer::Hold(_)));
 }
 
 #[test]
@@ -111,7 +106,7 @@ fn of_many_at_once_one_tells() {
             scope.spawn(move || {
                 let tells = match n % 2 {
                     0 => turn(world, began, true),
-                    _ => hook(world, HookEvent::Batch) != HookAnswer::Nothing,
+                    _ => hook(world, Batch) != HookAnswer::Nothing,
                 };
                 told.fetch_add(usize::from(tells), Ordering::Relaxed);
             });

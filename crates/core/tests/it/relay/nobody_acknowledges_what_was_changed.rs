@@ -11,7 +11,10 @@ use flagpost_core::{
     },
 };
 use flagpost_model::{
-    decision::{Decision, DecisionRefusal, Delivery, Via, WithheldReason},
+    decision::{
+        Decision, DecisionRefusal, Delivery, Via,
+        WithheldReason::{Decided, Foreign, Marked, Proposed},
+    },
     envelope::{BriefKind, Direction::Inbox},
     message::NextStep,
 };
@@ -37,10 +40,7 @@ fn an_acknowledgement_of_other_words_is_refused() {
         };
         assert!(matches!(
             refusal,
-            DecisionRefusal::Unacknowledged {
-                held: WithheldReason::Decided,
-                ..
-            }
+            DecisionRefusal::Unacknowledged { held: Decided, .. }
         ));
     }
     assert!(!w1.dir(Inbox).join("0001.read").exists());
@@ -92,7 +92,7 @@ fn what_a_worker_read_before_anybody_decided_reaches_it_all_the_same() {
     let w1 = mail(&world, "W1");
     put(&w1, Inbox, "0001.read", "");
     let letter = briefs::show(&w1, seq(1)).unwrap();
-    assert_eq!(letter.held, Some(WithheldReason::Marked));
+    assert_eq!(letter.held, Some(Marked));
     assert_eq!(letter.resolving_command().unwrap(), "flagpost ratify W1 1");
     ratify(&w1, 1);
     assert_eq!(briefs::show(&w1, seq(1)).unwrap().held, None);
@@ -113,7 +113,7 @@ fn what_an_unknown_hand_takes_back_is_a_finding_that_a_decision_settles() {
         put(&w1, Inbox, "0001.withdrawn", "");
         assert!(deliver::next(&w1, &worker("W1")).unwrap().is_none());
         let letter = briefs::show(&w1, seq(1)).unwrap();
-        assert_eq!(letter.held, Some(WithheldReason::Marked), "{is_decided}");
+        assert_eq!(letter.held, Some(Marked), "{is_decided}");
         assert_eq!(letter.resolving_command().unwrap(), settled_by);
         ratify(&w1, 1);
         assert_eq!(briefs::show(&w1, seq(1)).unwrap().held, None);
@@ -126,15 +126,9 @@ fn a_mark_that_was_made_ahead_hides_nothing() {
     let world = one_worker(&["Good"]);
     let w1 = mail(&world, "W1");
     put(&w1, Inbox, ".0001.foreign", "");
-    assert_eq!(
-        briefs::show(&w1, seq(1)).unwrap().held,
-        Some(WithheldReason::Marked)
-    );
+    assert_eq!(briefs::show(&w1, seq(1)).unwrap().held, Some(Marked));
     put(&w1, Inbox, "0001.ratified", "");
-    assert_eq!(
-        briefs::show(&w1, seq(1)).unwrap().held,
-        Some(WithheldReason::Foreign)
-    );
+    assert_eq!(briefs::show(&w1, seq(1)).unwrap().held, Some(Foreign));
     ratify(&w1, 1);
     assert!(!w1.dir(Inbox).join(".0001.foreign").exists());
     assert!(deliver::next(&w1, &worker("W1")).unwrap().is_some());
@@ -146,7 +140,7 @@ fn a_time_that_was_put_into_the_past_is_a_finding() {
     let w1 = mail(&world, "W1");
     rewrite(&w1, 1, "expires_at", "2020-01-01T00:00:00Z".into());
     let letter = briefs::show(&w1, seq(1)).unwrap();
-    assert_eq!(letter.held, Some(WithheldReason::Proposed));
+    assert_eq!(letter.held, Some(Proposed));
     assert_eq!(letter.resolving_command().unwrap(), "flagpost reject W1 1");
     rejected(&w1, 1);
     assert_eq!(briefs::show(&w1, seq(1)).unwrap().held, None);
