@@ -207,15 +207,7 @@ fn a_dry_run_asks_the_rules() {
 #[test]
 fn one_task_that_a_query_selects_is_answered_as_a_list() {
     let world = tagged();
-    let (code, edited) = world.json([
-        "task",
-        "edit",
-        "--where",
-        "id=1",
-        "--priority",
-        "low",
-        "--yes",
-    ]);
+    let (code, edited) = world.json("task edit --where id=1 --priority low --yes".split(' '));
     assert_eq!((code, &edited["schema"]), (0, &"flagpost.changed/1".into()));
     let (_, done) = world.json(["done", "--where", "id=1", "--yes"]);
     assert_eq!(done["schema"], "flagpost.changed/1");

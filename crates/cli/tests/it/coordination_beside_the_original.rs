@@ -131,16 +131,7 @@ fn the_originals_words_and_options_are_understood() {
     world.ok([
         "coord", "leader", "add-task", "One", "-f", "src/a.rs", "src/b.rs",
     ]);
-    world.ok([
-        "coord",
-        "leader",
-        "add-task",
-        "-f",
-        "src/c.rs",
-        "Two",
-        "--depends",
-        "task-001",
-    ]);
+    world.ok("coord leader add-task -f src/c.rs Two --depends task-001".split(' '));
     let rows = table(&world)["tasks"].clone();
     assert_eq!(rows[0]["context"]["files"], json!(["src/a.rs", "src/b.rs"]));
     assert_eq!(rows[1]["description"], "Two");
@@ -175,16 +166,7 @@ fn the_originals_words_and_options_are_understood() {
 #[test]
 fn a_claim_waits_until_there_is_a_task() {
     let world = begun();
-    let (code, _) = world.json([
-        "coord",
-        "worker",
-        "claim",
-        "--wait",
-        "--timeout",
-        "100ms",
-        "--as",
-        "W1",
-    ]);
+    let (code, _) = world.json("coord worker claim --wait --timeout 100ms --as W1".split(' '));
     assert_eq!(code, 3);
     let mut command = world.command();
     command

@@ -89,15 +89,7 @@ fn an_expired_one_is_never_the_newest() {
     let fleet = Fleet::of(1);
     let world = &fleet.world;
     world.ok(["assign", "1", "W1", "--inline", "Stays"]);
-    world.ok([
-        "assign",
-        "2",
-        "W1",
-        "--inline",
-        "Goes",
-        "--expires-in",
-        "1s",
-    ]);
+    world.ok("assign 2 W1 --inline Goes --expires-in 1s".split(' '));
     let mut later = world.command();
     later
         .env("FLAGPOST_CLOCK", "2026-05-13T14:26:00Z")

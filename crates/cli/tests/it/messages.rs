@@ -290,16 +290,7 @@ fn recv_and_ack() {
 #[test]
 fn answers_in_json() {
     let world = fleet();
-    let (_, sent) = world.json([
-        "msg",
-        "send",
-        "--to",
-        "W1",
-        "--subject",
-        "QUERY",
-        "a?",
-        "--ratify",
-    ]);
+    let (_, sent) = world.json("msg send --to W1 --subject QUERY a? --ratify".split(' '));
     assert_eq!(sent["verdict"]["via"], "cli");
     let id = sent["message"]["id"].as_str().unwrap().to_owned();
     let (_, received) = world.json(["msg", "recv", "--as", "W1"]);

@@ -79,19 +79,8 @@ fn a_progress_reserves_and_a_done_gives_back() {
     $ reserve list --quiet
     src/a.rs
     ");
-    let (_, sent) = world.json([
-        "msg",
-        "send",
-        "--subject",
-        "PROGRESS",
-        "--task",
-        "b2",
-        "--touches",
-        "src/a.rs",
-        "x",
-        "--as",
-        "W1",
-    ]);
+    let (_, sent) =
+        world.json("msg send --subject PROGRESS --task b2 --touches src/a.rs x --as W1".split(' '));
     assert_eq!(sent["files"]["refused"][0]["held"]["worker"], "W2");
 }
 

@@ -25,14 +25,9 @@ const PLAN: &str = "- [ ] Write the parser\n";
 /// Installs the hooks, where a run does not add them.
 fn has_hooks(stage: &Stage, client: Client) {
     if client == Client::Opencode {
-        stage.world.ok([
-            "hooks",
-            "install",
-            "--agent",
-            "opencode",
-            "--user",
-            "--deny-reserved",
-        ]);
+        stage
+            .world
+            .ok("hooks install --agent opencode --user --deny-reserved".split(' '));
         // opencode fetches a package for plugins before it loads one, ours needs none: here it is told that
         // the package is there, and needs no network.
         let own = stage.world.outside().join("home").join(".config/opencode");
