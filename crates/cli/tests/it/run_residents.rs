@@ -138,27 +138,21 @@ fn a_question_waits_for_the_operators_reply() {
     assert!(!now(&stage.world, &["status"]).contains("Which one?"));
 }
 
-/// One report of a worker that a person plays.
-fn says(stage: &Stage, worker: &str, words: &[&str]) {
-    let args = ["msg", "send", "--as", worker, "--subject"];
-    now(&stage.world, &[&args[..], words].concat());
+/// One report of a worker that a person plays: what it is of, and its words.
+fn says(stage: &Stage, worker: &str, report: &str, words: &str) {
+    let line = format!("msg send --as {worker} --subject {report}");
+    let line: Vec<&str> = line.split(' ').chain([words]).collect();
+    now(&stage.world, &line);
+}
+
+fn completes(stage: &Stage, worker: &str, task: &str, words: &str) {
+    says(stage, worker, &format!("DONE --task {task}"), words);
 }
 
 /// Waits until the worker has a task, and takes it.
 fn takes(stage: &Stage, worker: &str) -> String {
-    let place = now(
-        &stage.world,
-        &[
-            "msg",
-            "recv",
-            "--wait",
-            "--as",
-            worker,
-            "--subject",
-            "TASK",
-            "--quiet",
-        ],
-    );
+    let line = format!("msg recv --wait --as {worker} --subject TASK --quiet");
+    let place = now(&stage.world, &line.split(' ').collect::<Vec<_>>());
     let place = place.trim();
     now(&stage.world, &["msg", "ack", place, "--as", worker]);
     let task = ["msg", "show", place, "--field", "bead_id"];
@@ -168,7 +162,7 @@ fn takes(stage: &Stage, worker: &str) -> String {
 #[test]
 fn a_worker_that_says_nothing_is_told_of_and_keeps_its_task() {
     let (stage, run) = under_a_limit(Duration::from_secs(2), stalled_and_resumed);
-    says(&stage, "W1", &["DONE", "--task", "1", "written"]);
+    completes(&stage, "W1", "1", "written");
     let ran = run.end();
     assert_eq!(ran.code, 0, "{ran:?}");
     assert_eq!(with_subject(&stage, "TASK").len(), 1, "nobody else got it");
@@ -186,7 +180,7 @@ fn stalled_and_resumed(limit: Duration) -> Option<(Stage, Background)> {
     until("it is stalled", || run.stderr().contains(stalled));
     assert!(now(&stage.world, &["status"]).contains("1 Do it: stalled, the last sign of work"));
     let said = Instant::now();
-    says(&stage, "W1", &["PROGRESS", "--task", "1", "reading"]);
+    says(&stage, "W1", "PROGRESS --task 1", "reading");
     until("its word ends it", || {
         run.stderr()
             .contains("  again 1: there is a new sign of W1\n")
@@ -205,19 +199,12 @@ fn a_task_that_needs_another_goes_behind_it() {
     let ran = run(&stage.world, &["--workers", "W1"]).spawn().unwrap();
     let first = takes(&stage, "W1");
     let other = if first == "1" { "2" } else { "1" };
-    let stuck = ["STUCK", "--task", &first, "--needs", "dependency"];
-    says(
-        &stage,
-        "W1",
-        &[&stuck[..], &["--depends-on", other, "It needs that"]].concat(),
-    );
+    let stuck = format!("STUCK --task {first} --needs dependency --depends-on {other}");
+    says(&stage, "W1", &stuck, "It needs that");
     for task in [other, first.as_str()] {
         assert_eq!(takes(&stage, "W1"), task);
-        says(
-            &stage,
-            "W1",
-            &["DONE", "--task", task, "--commit", "4f2a91c", "written"],
-        );
+        let report = format!("DONE --task {task} --commit 4f2a91c");
+        says(&stage, "W1", &report, "written");
     }
     assert!(success(ran));
     assert_eq!(stage.states(2), ["completed"; 2]);
@@ -232,18 +219,8 @@ fn a_worker_that_gives_up_fails_its_task() {
     let stage = stage("- [ ] Square the circle\n", &["W1"]);
     let ran = run(&stage.world, &["--workers", "W1"]).spawn().unwrap();
     takes(&stage, "W1");
-    says(
-        &stage,
-        "W1",
-        &[
-            "STUCK",
-            "--task",
-            "1",
-            "--needs",
-            "abort",
-            "It cannot be done",
-        ],
-    );
+    let stuck = "STUCK --task 1 --needs abort";
+    says(&stage, "W1", stuck, "It cannot be done");
     assert!(!success(ran));
     assert_eq!(stage.state("1"), "failed");
     assert!(now(&stage.world, &["status"]).contains("It cannot be done"));
@@ -259,11 +236,11 @@ fn the_task_of_a_silent_worker_goes_to_another_and_its_late_word_is_kept() {
         assert_eq!(takes(&stage, "W1"), "1");
         assert_eq!(takes(&stage, "W2"), "1");
         let taken = Instant::now();
-        says(&stage, "W1", &["DONE", "--task", "1", "by the slow one"]);
+        completes(&stage, "W1", "1", "by the slow one");
         until("the late word is heard", || {
             with_subject(&stage, "DONE")[0]["state"] == "acked"
         });
-        says(&stage, "W2", &["DONE", "--task", "1", "by the quick one"]);
+        completes(&stage, "W2", "1", "by the quick one");
         if taken.elapsed() >= lease / 2 {
             // Its silence was as long as the other one's.
             killed(ran);
@@ -291,7 +268,7 @@ fn processes_do_what_the_workers_have_no_hands_for() {
             .count()
     };
     until("the processes are done", || done() == 2);
-    says(&stage, "W1", &["DONE", "--task", &mine, "by hand"]);
+    completes(&stage, "W1", &mine, "by hand");
     assert!(success(ran));
     let by = |id: &str| stage.task(id)["metadata"]["flagpost"]["result"]["by"].clone();
     for id in ["1", "2", "3"] {
@@ -312,7 +289,7 @@ fn the_second_interrupt_gives_the_tasks_back_and_the_next_run_takes_them_over() 
     assert_eq!(stage.state("1"), "pending");
     let second = run(&stage.world, &["--workers", "W1"]).spawn().unwrap();
     until("W1 still has it", || stage.state("1") == "in_progress");
-    says(&stage, "W1", &["DONE", "--task", "1", "after all"]);
+    completes(&stage, "W1", "1", "after all");
     assert!(success(second));
     assert_eq!(stage.state("1"), "completed");
     assert_eq!(with_subject(&stage, "TASK").len(), 1);
@@ -333,18 +310,14 @@ fn trap_29_what_was_said_while_no_run_lived_is_processed_once() {
     let runner = run(&stage.world, &["--workers", "W1,W2"]).spawn().unwrap();
     let tasks = [takes(&stage, "W1"), takes(&stage, "W2")];
     killed(runner);
-    says(
-        &stage,
-        "W1",
-        &["DONE", "--task", &tasks[0], "done meanwhile"],
-    );
+    completes(&stage, "W1", &tasks[0], "done meanwhile");
     // W2 still has its task: it is not given another TASK for it.
     let runner = run(&stage.world, &["--workers", "W1,W2"]).spawn().unwrap();
     until("it is processed", || stage.state(&tasks[0]) == "completed");
     until("the other is W2's again", || {
         stage.state(&tasks[1]) == "in_progress"
     });
-    says(&stage, "W2", &["DONE", "--task", &tasks[1], "done at last"]);
+    completes(&stage, "W2", &tasks[1], "done at last");
     let next = stage.task("2");
     assert_eq!(next["subject"], "Two");
     let receiver = |worker| {
@@ -360,7 +333,7 @@ fn trap_29_what_was_said_while_no_run_lived_is_processed_once() {
         who = ["W1", "W2"].into_iter().find_map(receiver);
         who.is_some()
     });
-    says(&stage, who.unwrap(), &["DONE", "--task", "2", "all done"]);
+    completes(&stage, who.unwrap(), "2", "all done");
     assert!(success(runner));
     assert_eq!(stage.states(3), ["completed"; 3]);
     assert_eq!(with_subject(&stage, "TASK").len(), 3, "each was given once");
@@ -373,19 +346,12 @@ fn an_attempt_that_failed_while_no_run_lived_is_told_of_by_the_next() {
     let runner = run(&stage.world, &["--workers", "W1"]).spawn().unwrap();
     takes(&stage, "W1");
     killed(runner);
-    let gave_up = [
-        "STUCK",
-        "--task",
-        "1",
-        "--needs",
-        "abort",
-        "It has no corners",
-    ];
-    says(&stage, "W1", &gave_up);
+    let stuck = "STUCK --task 1 --needs abort";
+    says(&stage, "W1", stuck, "It has no corners");
     let mut next = run(&stage.world, &["--workers", "W1"]);
     let next = next.stderr(Stdio::piped()).spawn().unwrap();
     assert_eq!(takes(&stage, "W1"), "1", "it is tried again");
-    says(&stage, "W1", &["DONE", "--task", "1", "near enough"]);
+    completes(&stage, "W1", "1", "near enough");
     let ran = next.wait_with_output().unwrap();
     let told = String::from_utf8(ran.stderr).unwrap();
     assert!(ran.status.success(), "{told}");
@@ -399,11 +365,7 @@ fn session_recover_hears_what_workers_said() {
     let runner = run(&stage.world, &["--workers", "W1,W2"]).spawn().unwrap();
     let tasks = [takes(&stage, "W1"), takes(&stage, "W2")];
     killed(runner);
-    says(
-        &stage,
-        "W1",
-        &["DONE", "--task", &tasks[0], "done meanwhile"],
-    );
+    completes(&stage, "W1", &tasks[0], "done meanwhile");
     let (code, answer) = stage.world.json(["session", "recover"]);
     assert_eq!(
         (code, &answer["settled"]),
