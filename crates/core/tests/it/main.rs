@@ -16,6 +16,13 @@ macro_rules! fails {
     }};
 }
 
+/// Compares what a JSON value has at these places: `"a/0/b"` is what `["a"][0]["b"]` is.
+macro_rules! tells {
+    ($told:expr, $expected:tt) => {
+        crate::compare(&serde_json::json!($told), &serde_json::json!($expected))
+    };
+}
+
 mod a_change_wakes;
 mod a_crash_leaves_whole_changes;
 mod a_history_is_a_chain;
@@ -53,3 +60,15 @@ mod what_holds_of_every_store;
 mod what_leaves_comes_back;
 mod who_queues_is_served;
 mod world;
+
+use serde_json::Value;
+
+/// For `tells!`.
+#[track_caller]
+fn compare(told: &Value, expected: &Value) {
+    for (place, expected) in expected.as_object().unwrap() {
+        let value = told.pointer(&format!("/{place}"));
+        let value = value.unwrap_or(&Value::Null);
+        assert_eq!(value, expected, "{place} in {told}");
+    }
+}

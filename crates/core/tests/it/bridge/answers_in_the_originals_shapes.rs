@@ -12,10 +12,6 @@ use crate::{
     world::{World, id, tasks_of, terms},
 };
 
-fn told(task: &Value, keys: &[&str]) -> Value {
-    keys.iter().map(|key| task[key].clone()).collect()
-}
-
 #[test]
 fn a_dry_run_of_a_delete_says_what_would_go_and_removes_nothing() {
     let world = World::real();
@@ -25,11 +21,7 @@ fn a_dry_run_of_a_delete_says_what_would_go_and_removes_nothing() {
     let lines = world.history().len();
     let dry = json!({"taskId": "1", "dryRun": true});
     let data = ask_one(&world, "delete", dry.clone()).unwrap();
-    assert_eq!(data["removed"], json!(["1", "2"]));
-    assert_eq!(
-        (&data["dryRun"], &data["deleted"]),
-        (&json!(true), &Value::Null)
-    );
+    tells!(data, {"removed": ["1", "2"], "dryRun": true, "deleted": null});
     assert_eq!(
         (tasks_of(&world.list()).len(), world.history().len()),
         (2, lines)
@@ -56,10 +48,7 @@ fn a_deleted_task_takes_its_parts_with_it() {
     }
     ask_one(&world, "create", json!({"title": "Neighbour"})).unwrap();
     let data = ask_one(&world, "delete", json!({"taskId": "1"})).unwrap();
-    assert_eq!(
-        told(&data, &["deleted", "title", "id", "removed"]),
-        json!(["1", "Whole", "1", ["1", "2", "4", "3"]])
-    );
+    tells!(data, {"deleted": "1", "title": "Whole", "id": "1", "removed": ["1", "2", "4", "3"]});
     let left: Vec<_> = tasks_of(&world.list()).into_keys().collect();
     assert_eq!(left, [id(5)]);
     account::agrees(&world);
@@ -82,13 +71,10 @@ fn a_task_that_is_done_already_is_no_error() {
     let world = World::real();
     ask_one(&world, "create", json!({"title": "a"})).unwrap();
     let done = ask_one(&world, "complete", json!({"taskId": "1"})).unwrap();
-    assert_eq!(told(&done, &["status", "message"]), json!(["done", null]));
+    tells!(done, {"status": "done", "message": null});
     let lines = world.history().len();
     let again = ask_one(&world, "complete", json!({"taskId": "1"})).unwrap();
-    assert_eq!(
-        told(&again, &["status", "message"]),
-        json!(["done", "already done"])
-    );
+    tells!(again, {"status": "done", "message": "already done"});
     assert_eq!(world.history().len(), lines, "nothing changed");
 }
 
@@ -118,16 +104,9 @@ fn a_task_that_recurs_is_answered_with_the_one_that_comes_next() {
     };
     flagpost_core::tasks::add(&world.list(), &crate::world::worker("ann"), &fields, &[]).unwrap();
     let data = ask_one(&world, "complete", json!({"taskId": "1"})).unwrap();
-    assert_eq!(told(&data, &["id", "status"]), json!(["1", "done"]));
-    assert_eq!(
-        told(&data["completed"], &["id", "status"]),
-        json!(["1", "done"])
-    );
-    let keys = ["id", "status", "dueDate"];
-    assert_eq!(
-        told(&data["nextOccurrence"], &keys),
-        json!(["2", "todo", "2026-12-08"])
-    );
+    tells!(data, {"id": "1", "status": "done"});
+    tells!(data["completed"], {"id": "1", "status": "done"});
+    tells!(data["nextOccurrence"], {"id": "2", "status": "todo", "dueDate": "2026-12-08"});
 }
 
 #[test]
@@ -137,11 +116,8 @@ fn a_note_is_answered_with_itself() {
     for content in ["first", "second"] {
         let note = json!({"taskId": "1", "content": content});
         let data = ask_one(&world, "add-note", note).unwrap();
-        assert_eq!(told(&data, &["taskId", "title"]), json!(["1", "a"]));
-        assert_eq!(
-            told(&data["note"], &["content", "source"]),
-            json!([content, "codex"])
-        );
+        tells!(data, {"taskId": "1", "title": "a"});
+        tells!(data["note"], {"content": content, "source": "codex"});
         assert_ne!(data["note"]["createdAt"], Value::Null);
     }
     let shown = ask_one(&world, "show", json!({"taskId": "1"})).unwrap();
@@ -159,16 +135,10 @@ fn a_timer_begins_its_task_and_stops_without_a_name() {
     let world = World::real();
     ask_one(&world, "create", json!({"title": "a"})).unwrap();
     let started = ask_one(&world, "start-timer", json!({"taskId": "1"})).unwrap();
-    assert_eq!(
-        told(&started, &["taskId", "message", "status"]),
-        json!(["1", "timer started", "in_progress"])
-    );
+    tells!(started, {"taskId": "1", "message": "timer started", "status": "in_progress"});
     world.pass(SignedDuration::from_secs(90));
     let stopped = ask_one(&world, "stop-timer", json!({})).unwrap();
-    assert_eq!(
-        told(&stopped, &["id", "elapsed", "message", "timeSpentSeconds"]),
-        json!(["1", 90, "timer stopped", 90])
-    );
+    tells!(stopped, {"id": "1", "elapsed": 90, "message": "timer stopped", "timeSpentSeconds": 90});
     let error = ask_one(&world, "stop-timer", json!({})).unwrap_err();
     assert_eq!(error, "payload.taskId: no timer of codex runs; name a task");
 }
@@ -203,18 +173,13 @@ fn a_shown_task_has_its_parts_and_the_originals_fields() {
     ask_one(&world, "complete", json!({"taskId": "2"})).unwrap();
     let shown = ask_one(&world, "show", json!({"taskId": "1"})).unwrap();
     let parts: Vec<_> = shown["subtasks"].as_array().unwrap().iter().collect();
-    let keys = ["id", "title", "status"];
-    assert_eq!(told(parts[0], &keys), json!(["2", "a", "done"]));
-    assert_eq!(told(parts[1], &keys), json!(["3", "b", "todo"]));
+    tells!(parts[0], {"id": "2", "title": "a", "status": "done"});
+    tells!(parts[1], {"id": "3", "title": "b", "status": "todo"});
     assert_eq!(shown["progress"], json!({"done": 1, "total": 2}));
-    let keys = [
-        "order",
-        "estimateMinutes",
-        "actualMinutes",
-        "externalId",
-        "externalSource",
-    ];
-    assert_eq!(told(&shown, &keys), json!([1, null, 0, "web#7", "person"]));
+    tells!(shown, {
+        "order": 1, "estimateMinutes": null, "actualMinutes": 0, "externalId": "web#7",
+        "externalSource": "person",
+    });
     assert_eq!(shown["updatedAt"], json!(world.home.now()));
 }
 
@@ -228,10 +193,7 @@ fn numbers_stand_where_the_original_has_them() {
         ask_one(&world, "update", json!({"taskId": task, "status": status})).unwrap();
     }
     let stats = ask_one(&world, "stats", json!({})).unwrap();
-    assert_eq!(
-        told(&stats, &["total", "todo", "inProgress", "done"]),
-        json!([3, 1, 1, 1])
-    );
+    tells!(stats, {"total": 3, "todo": 1, "inProgress": 1, "done": 1});
 }
 
 #[test]
@@ -246,11 +208,10 @@ fn a_list_is_in_short_and_the_outbox_stays_small() {
     for verb in ["list", "query"] {
         let data = ask_one(&world, verb, json!({})).unwrap();
         assert_eq!(data.as_array().unwrap().len(), 100);
-        let keys = ["id", "title", "status", "description", "notes", "metadata"];
-        assert_eq!(
-            told(&data[0], &keys),
-            json!(["1", "t0", "todo", null, null, null])
-        );
+        tells!(data[0], {
+            "id": "1", "title": "t0", "status": "todo", "description": null, "notes": null,
+            "metadata": null,
+        });
     }
     let bytes = std::fs::metadata(bridge(&world.home).outbox_path())
         .unwrap()

@@ -97,10 +97,7 @@ fn send_all(part: &ChildRole, home: &Home) {
             list: None,
         };
         let answer = send(&bridge, given, patience()).unwrap();
-        assert_eq!(
-            (&answer["commandId"], &answer["status"]),
-            (&json!(id), &json!("ok"))
-        );
+        tells!(answer, {"commandId": id, "status": "ok"});
         part.report(format!(
             "answered {id} {}",
             answer["data"]["id"].as_str().unwrap()

@@ -19,10 +19,6 @@ fn titles(tasks: &Value) -> Vec<&str> {
         .collect()
 }
 
-fn told(task: &Value, keys: &[&str]) -> Value {
-    keys.iter().map(|key| task[key].clone()).collect()
-}
-
 #[test]
 fn tasks_are_added_one_by_one_and_many_at_once() {
     let world = World::real();
@@ -35,35 +31,16 @@ fn tasks_are_added_one_by_one_and_many_at_once() {
         }),
     );
     let task = task.unwrap();
-    let keys = [
-        "id",
-        "title",
-        "description",
-        "status",
-        "priority",
-        "project",
-        "tags",
-        "dueDate",
-    ];
-    assert_eq!(
-        told(&task, &keys),
-        json!([
-            "1",
-            "Fix login bug",
-            "It **fails**",
-            "todo",
-            "urgent",
-            "web",
-            ["api", "auth"],
-            "2026-12-01"
-        ])
-    );
+    tells!(task, {
+        "id": "1", "title": "Fix login bug", "description": "It **fails**", "status": "todo",
+        "priority": "urgent", "project": "web", "tags": ["api", "auth"], "dueDate": "2026-12-01",
+    });
     let part = ask_one(
         &world,
         "create-subtask",
         json!({"parentId": "1", "title": "Look", "priority": "low"}),
     );
-    assert_eq!(told(&part.unwrap(), &["id", "parentId"]), json!(["2", "1"]));
+    tells!(part.unwrap(), {"id": "2", "parentId": "1"});
     let tasks = json!([{"title": "a"}, {"title": "b", "project": "dev", "tags": ["api"]}]);
     let bulk = ask_one(&world, "bulk-create", json!({"tasks": tasks})).unwrap();
     assert_eq!(
@@ -130,11 +107,7 @@ fn every_status_is_reached_from_every_other() {
             for status in [from, to] {
                 let update = json!({"taskId": id, "status": status, "title": status});
                 let data = ask_one(&world, "update", update).unwrap();
-                assert_eq!(
-                    told(&data, &["status", "title"]),
-                    json!([status, status]),
-                    "{from} {to}"
-                );
+                tells!(data, {"status": status, "title": status});
             }
         }
     }
@@ -166,10 +139,7 @@ fn a_refused_move_changes_no_field_either() {
     assert_eq!(world.history().len(), lines);
     ask_one(&world, "complete", json!({"taskId": "2"})).unwrap();
     ask_one(&world, "complete", json!({"taskId": "1"})).unwrap();
-    assert_eq!(
-        ask_one(&world, "uncomplete", json!({"taskId": "1"})).unwrap()["status"],
-        "todo"
-    );
+    tells!(ask_one(&world, "uncomplete", json!({"taskId": "1"})).unwrap(), {"status": "todo"});
 }
 
 #[test]
@@ -183,16 +153,11 @@ fn a_task_that_comes_again_makes_the_next_one() {
     flagpost_core::tasks::add(&world.list(), &crate::world::worker("ann"), &fields, &[]).unwrap();
     let update = json!({"taskId": "1", "status": "done", "tags": ["green"]});
     let done = ask_one(&world, "update", update).unwrap();
-    assert_eq!(
-        told(&done, &["status", "recurrence"]),
-        json!(["done", null])
-    );
+    tells!(done, {"status": "done", "recurrence": null});
     let next = ask_one(&world, "show", json!({"taskId": "2"})).unwrap();
-    let keys = ["status", "recurrence", "dueDate", "tags"];
-    assert_eq!(
-        told(&next, &keys),
-        json!(["todo", "weekly", "2026-12-08", ["green"]])
-    );
+    tells!(next, {
+        "status": "todo", "recurrence": "weekly", "dueDate": "2026-12-08", "tags": ["green"],
+    });
     account::agrees(&world);
 }
 
@@ -203,15 +168,10 @@ fn fields_are_set_and_taken_away() {
     ask_one(&world, "create", create).unwrap();
     let update = json!({"taskId": "1", "description": null, "priority": "none", "project": "", "tags": [], "dueDate": null});
     let data = ask_one(&world, "update", update).unwrap();
-    let keys = [
-        "title",
-        "description",
-        "priority",
-        "project",
-        "tags",
-        "dueDate",
-    ];
-    assert_eq!(told(&data, &keys), json!(["a", "", "none", null, [], null]));
+    tells!(data, {
+        "title": "a", "description": "", "priority": "none", "project": null, "tags": [],
+        "dueDate": null,
+    });
     let lines = world.history().len();
     ask_one(&world, "update", json!({"taskId": "1", "title": "a"})).unwrap();
     assert_eq!(world.history().len(), lines, "nothing changed");
@@ -278,15 +238,11 @@ fn a_query_takes_one_value_or_several() {
         (5, &Value::Null)
     );
     let stats = ask_one(&world, "stats", json!({})).unwrap();
-    assert_eq!(
-        stats["byStatus"],
-        json!({"todo": 1, "in_progress": 1, "done": 1, "archived": 2})
-    );
-    assert_eq!(
-        stats["byPriority"],
-        json!({"none": 2, "low": 1, "medium": 0, "high": 1, "urgent": 1})
-    );
-    assert_eq!(told(&stats, &["total", "open"]), json!([5, 2]));
+    tells!(stats, {
+        "byStatus": {"todo": 1, "in_progress": 1, "done": 1, "archived": 2},
+        "byPriority": {"none": 2, "low": 1, "medium": 0, "high": 1, "urgent": 1},
+    });
+    tells!(stats, {"total": 5, "open": 2});
 }
 
 #[test]
@@ -319,8 +275,7 @@ fn a_command_may_name_its_list() {
     let mut here = command("2", "create", json!({"title": "b"}));
     here["list"] = json!("repo");
     let answers = ask(&world, &json!([there, here]));
-    assert_eq!(answers[0]["error"], "there is no list nowhere");
-    assert_eq!(answers[1]["data"]["title"], "b");
+    tells!(answers, {"0/error": "there is no list nowhere", "1/data/title": "b"});
 }
 
 #[test]
@@ -337,10 +292,7 @@ fn a_timer_measures_while_nobody_runs() {
     let started = ask_one(&world, "start-timer", json!({"taskId": "2"})).unwrap();
     assert_ne!(started["timerStartedAt"], Value::Null);
     let first = ask_one(&world, "show", json!({"taskId": "1"})).unwrap();
-    assert_eq!(
-        told(&first, &["timeSpentSeconds", "timerStartedAt"]),
-        json!([300, null])
-    );
+    tells!(first, {"timeSpentSeconds": 300, "timerStartedAt": null});
     assert_eq!(
         ask_one(&world, "stop-timer", json!({"taskId": "1"})).unwrap_err(),
         "no timer runs on task 1"

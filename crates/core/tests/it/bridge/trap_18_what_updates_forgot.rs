@@ -19,10 +19,7 @@ fn every_way_to_done_says_when() {
         let mut payload = more;
         payload["taskId"] = task["id"].clone();
         let done = ask_one(&world, verb, payload).unwrap();
-        assert_eq!(
-            (&done["status"], &done["completedAt"]),
-            (&json!("done"), &now)
-        );
+        tells!(done, {"status": "done", "completedAt": now});
         let back = ask_one(&world, "uncomplete", json!({"taskId": task["id"]})).unwrap();
         assert_eq!(back["completedAt"], Value::Null);
     }
@@ -39,8 +36,5 @@ fn timers_take_partial_ids_and_outlive_the_process() {
     // Each command is a process of its own here.
     world.pass(SignedDuration::from_mins(2));
     let stopped = ask_one(&world, "stop-timer", json!({"taskId": "deadb"})).unwrap();
-    assert_eq!(
-        (&stopped["timeSpentSeconds"], &stopped["timerStartedAt"]),
-        (&json!(120), &Value::Null)
-    );
+    tells!(stopped, {"timeSpentSeconds": 120, "timerStartedAt": null});
 }
