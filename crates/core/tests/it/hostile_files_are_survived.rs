@@ -289,26 +289,8 @@ fn wrong_types_in_every_field() {
         json!(["a", 1, null, ["x"]]),
         json!({"a": {"b": 1}}),
     ];
-    let fields = [
-        "description",
-        "activeForm",
-        "status",
-        "owner",
-        "blocks",
-        "blockedBy",
-        "metadata",
-    ];
-    let inner = [
-        "priority",
-        "complexity",
-        "task_group",
-        "project",
-        "tags",
-        "due_date",
-        "parent",
-        "task_uid",
-        "flagpost",
-    ];
+    let fields = "description activeForm status owner blocks blockedBy metadata";
+    let inner = "priority complexity task_group project tags due_date parent task_uid flagpost";
     let ours = ["state", "rev", "attempts", "claim", "result", "late"];
     let mut number = 0;
     let mut put = |mut task: serde_json::Value, at: &str, value: &serde_json::Value| {
@@ -318,14 +300,14 @@ fn wrong_types_in_every_field() {
         world.put(&format!("{number}.json"), task.to_string());
     };
     for value in &odd {
-        for field in fields {
+        for field in fields.split(' ') {
             put(
                 json!({"subject": "s", field: null}),
                 &format!("/{field}"),
                 value,
             );
         }
-        for field in inner {
+        for field in inner.split(' ') {
             let task = json!({"subject": "s", "metadata": {field: null}});
             put(task, &format!("/metadata/{field}"), value);
         }
