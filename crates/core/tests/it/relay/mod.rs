@@ -85,6 +85,11 @@ pub fn ratify(mail: &Mail<'_>, number: u64) -> Decided {
     decide::decide(mail, &worker("ann"), Some(seq(number)), &wish).unwrap()
 }
 
+pub fn reject(mail: &Mail<'_>, number: u64) -> Decided {
+    let wish = DecisionRequest::new(Decision::Rejected, Via::Cli);
+    decide::decide(mail, &worker("ann"), Some(seq(number)), &wish).unwrap()
+}
+
 pub fn draft(body: &str) -> NewReport {
     NewReport {
         kind: ReportKind::Cycle,

@@ -6,26 +6,20 @@ use flagpost_core::{
     relay::{
         brief_snapshots,
         briefs::{self, BriefStatus},
-        decide::{self, DecisionRequest},
         deliver, fleet,
     },
 };
 use flagpost_model::{
     decision::{
-        Decision, DecisionRefusal, Delivery, Via,
+        Decision, DecisionRefusal, Delivery,
         WithheldReason::{Decided, Foreign, Marked, Proposed},
     },
     envelope::{BriefKind, Direction::Inbox},
     message::NextStep,
 };
 
-use super::{mail, one_worker, propose, put, ratify, rewrite, seq, times};
+use super::{mail, one_worker, propose, put, ratify, reject, rewrite, seq, times};
 use crate::world::worker;
-
-fn rejected(mail: &flagpost_core::relay::Mail<'_>, number: u64) {
-    let wish = DecisionRequest::new(Decision::Rejected, Via::Cli);
-    decide::decide(mail, &worker("ann"), Some(seq(number)), &wish).unwrap();
-}
 
 #[test]
 fn an_acknowledgement_of_other_words_is_refused() {
@@ -79,7 +73,7 @@ fn what_was_acknowledged_by_hand_and_changed_comes_first_of_all_that_waits() {
     assert_eq!(first.stage, BriefStatus::Read(Decision::Ratified));
     let why = first.why_withheld().unwrap();
     assert!(why.contains("acknowledged"), "{why}");
-    rejected(&w1, 2);
+    reject(&w1, 2);
     let waiting = fleet::pending(&world.fleet()).unwrap().0;
     assert_eq!(waiting.len(), 1, "it is settled");
     let offer = deliver::next(&w1, &worker("W1")).unwrap().unwrap();
@@ -142,7 +136,7 @@ fn a_time_that_was_put_into_the_past_is_a_finding() {
     let letter = briefs::show(&w1, seq(1)).unwrap();
     assert_eq!(letter.held, Some(Proposed));
     assert_eq!(letter.resolving_command().unwrap(), "flagpost reject W1 1");
-    rejected(&w1, 1);
+    reject(&w1, 1);
     assert_eq!(briefs::show(&w1, seq(1)).unwrap().held, None);
 }
 
@@ -153,8 +147,8 @@ fn a_worker_never_sees_the_words_of_a_forged_brief_that_was_rejected() {
     put(&w1, Inbox, "0001.brief", "EVIL");
     rewrite(&w1, 1, "summary", "EVIL".into());
     rewrite(&w1, 1, "target_ticket", "EVIL".into());
-    rejected(&w1, 1);
-    rejected(&w1, 2);
+    reject(&w1, 1);
+    reject(&w1, 2);
     let offer = deliver::next(&w1, &worker("W1")).unwrap().unwrap();
     assert_eq!(offer.delivery, Delivery::Rejection);
     assert!(!format!("{offer:?}").contains("EVIL"), "{offer:?}");
@@ -170,7 +164,7 @@ fn a_worker_never_sees_the_words_of_a_forged_brief_that_was_rejected() {
 fn the_words_of_a_brief_that_was_rewritten_after_its_rejection_are_told_and_shown_beside_it() {
     let world = one_worker(&["Good"]);
     let w1 = mail(&world, "W1");
-    rejected(&w1, 1);
+    reject(&w1, 1);
     assert!(!briefs::show(&w1, seq(1)).unwrap().is_rewritten());
     put(&w1, Inbox, "0001.brief", "EVIL");
     rewrite(&w1, 1, "kind", "redirect".into());

@@ -10,7 +10,9 @@ use flagpost_model::{
     envelope::Direction::Inbox,
 };
 
-use super::{accept_foreign_flags, mail, one_worker, propose, put, ratify, seq, stages, times};
+use super::{
+    accept_foreign_flags, mail, one_worker, propose, put, ratify, reject, seq, stages, times,
+};
 use crate::world::worker;
 
 /// The decision that is on record for one brief, as the decision on another.
@@ -52,8 +54,7 @@ fn a_person_overrules_a_flag_by_hand_and_its_flag_comes_down() {
     let world = one_worker(&["Good"]);
     let w1 = mail(&world, "W1");
     put(&w1, Inbox, "0001.ratified", "");
-    let wish = DecisionRequest::new(Decision::Rejected, Via::Cli);
-    decide::decide(&w1, &worker("ann"), Some(seq(1)), &wish).unwrap();
+    reject(&w1, 1);
     assert!(!w1.dir(Inbox).join("0001.ratified").exists());
     assert!(w1.dir(Inbox).join("0001.rejected").exists());
     assert_eq!(briefs::show(&w1, seq(1)).unwrap().held, None);

@@ -18,7 +18,8 @@ use flagpost_model::{
 use jiff::SignedDuration;
 
 use super::{
-    accept_foreign_flags, mail, one_worker, proposal, propose, put, ratify, register, seq, times,
+    accept_foreign_flags, go_on, mail, one_worker, proposal, propose, put, ratify, register,
+    reject, seq, times,
 };
 use crate::world::{World, worker};
 
@@ -55,29 +56,8 @@ fn has(mail: &Mail<'_>, name: &str) -> bool {
     mail.dir(Inbox).join(name).exists()
 }
 
-fn reject(mail: &Mail<'_>) {
-    let wish = DecisionRequest::new(Decision::Rejected, Via::Cli);
-    decide::decide(mail, &worker("ann"), Some(seq(1)), &wish).unwrap();
-}
-
 fn decision(mail: &Mail<'_>) -> Option<Decision> {
     briefs::show(mail, seq(1)).unwrap().standing.decision()
-}
-
-/// Writes so much after what there is that nobody looks there for nothing.
-fn pad_the_history(world: &World) {
-    let path = world.home.repository_dir(&world.repository.id);
-    let path = path.join("history.jsonl");
-    let mut lines = fs::read_to_string(&path).unwrap();
-    let repo = &world.repository.id;
-    let first = lines.lines().count() + 1;
-    for n in first..first + 6_000 {
-        let text = "x".repeat(400);
-        lines += &format!(
-            "{{\"n\":{n},\"at\":\"2026-05-13T14:25:00Z\",\"repo\":\"{repo}\",\"kind\":\"task.noted\",\"actor\":\"ann\",\"detail\":{{\"text\":\"{text}\"}}}}\n"
-        );
-    }
-    fs::write(&path, lines).unwrap();
 }
 
 /// A brief that was ratified, was changed, and was rejected then; its files as they were ratified.
@@ -88,7 +68,7 @@ fn overruled(world: &World) -> BTreeMap<String, Vec<u8>> {
     ratify(&w1, 1);
     let then = files(&w1);
     put(&w1, Inbox, "0001.brief", "changed");
-    reject(&w1);
+    reject(&w1, 1);
     then
 }
 
@@ -98,7 +78,8 @@ fn an_earlier_decision_that_is_put_back_delivers_nothing() {
         let world = World::real();
         let then = overruled(&world);
         if is_far {
-            pad_the_history(&world);
+            // So much that nobody looks there for nothing.
+            go_on(&world, 6_000);
         }
         put_back(&mail(&world, "W1"), &then);
         let w1 = mail(&world, "W1");
@@ -140,7 +121,7 @@ fn a_decision_whose_file_is_taken_away_stands_and_gets_it_back() {
     ] {
         let world = one_worker(&["Good"]);
         let w1 = mail(&world, "W1");
-        reject(&w1);
+        reject(&w1, 1);
         remove(&w1, gone);
         assert_eq!(decision(&w1), Some(Decision::Rejected), "{gone:?}");
         // Somebody else writes next.
@@ -173,7 +154,7 @@ fn a_decision_whose_files_were_taken_away_is_delivered_before_anybody_else_write
 fn a_decision_whose_words_were_taken_away_too_is_not_void() {
     let world = one_worker(&["Good"]);
     let w1 = mail(&world, "W1");
-    reject(&w1);
+    reject(&w1, 1);
     let then = files(&w1);
     remove(&w1, &["0001.brief", ".0001.decision.json", "0001.rejected"]);
     propose(&w1, "another");
@@ -188,7 +169,7 @@ fn a_flag_by_hand_does_not_overrule_a_person_where_the_policy_accepts_flags() {
     accept_foreign_flags(&world);
     let w1 = mail(&world, "W1");
     propose(&w1, "Good");
-    reject(&w1);
+    reject(&w1, 1);
     remove(&w1, &[".0001.decision.json", "0001.rejected"]);
     put(&w1, Inbox, "0001.ratified", "");
     let offer = deliver::next(&w1, &worker("W1")).unwrap().unwrap();
@@ -216,7 +197,7 @@ fn a_flag_by_hand_comes_too_late_for_an_expired_brief() {
         "flagpost reject W1 1",
         "nothing else is possible any more"
     );
-    reject(&w1);
+    reject(&w1, 1);
     assert_eq!(briefs::show(&w1, seq(1)).unwrap().held, None);
 }
 
@@ -233,7 +214,7 @@ fn what_is_withheld_and_expired_can_be_rejected() {
     let letter = briefs::show(&w1, seq(1)).unwrap();
     assert_eq!(letter.held, Some(WithheldReason::Decided));
     assert_eq!(letter.resolving_command().unwrap(), "flagpost reject W1 1");
-    reject(&w1);
+    reject(&w1, 1);
     let letter = briefs::show(&w1, seq(1)).unwrap();
     assert_eq!(
         (letter.held, decision(&w1)),

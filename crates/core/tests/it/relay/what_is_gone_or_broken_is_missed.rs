@@ -16,16 +16,11 @@ use flagpost_model::{
     finding::{Code, Severity},
 };
 
-use super::{mail, one_worker, propose, put, ratify, register, rewrite, seq, times};
+use super::{mail, one_worker, propose, put, ratify, register, reject, rewrite, seq, times};
 use crate::world::{World, worker};
 
 /// What a hand does to the first of two briefs.
 type Hand = fn(&Mail<'_>, &Path);
-
-fn reject(mail: &Mail<'_>) {
-    let wish = DecisionRequest::new(Decision::Rejected, Via::Cli);
-    decide::decide(mail, &worker("ann"), Some(seq(1)), &wish).unwrap();
-}
 
 #[test]
 fn whatever_is_done_to_a_proposed_brief_is_told_and_settled_by_its_rejection() {
@@ -74,7 +69,7 @@ fn whatever_is_done_to_a_proposed_brief_is_told_and_settled_by_its_rejection() {
             }
             assert_eq!(times(&world, "history.void 1"), 0, "{what}");
             for _ in 0..2 {
-                reject(&w1);
+                reject(&w1, 1);
                 let (_, unread) = briefs::list(&mail(&world, "W1")).unwrap();
                 assert!(unread.is_empty(), "{what}: {unread:?}");
             }
