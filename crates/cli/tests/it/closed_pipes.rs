@@ -91,25 +91,16 @@ fn a_pipe_that_is_closed_from_the_start() {
 #[test]
 fn an_error_nobody_reads_keeps_its_code() {
     let world = world_with(&["a"]);
-    for args in [&["show", "9"][..], &["show", "9", "--json"]] {
-        let status = world
-            .command()
-            .args(args)
-            .stdout(nobody())
-            .stderr(nobody())
-            .status()
-            .unwrap();
-        assert_eq!(status.code(), Some(3), "{args:?}");
-    }
-    for args in [&["lst"][..], &["lst", "--json"]] {
-        let status = world
-            .command()
-            .args(args)
-            .stdout(nobody())
-            .stderr(nobody())
-            .status()
-            .unwrap();
-        assert_eq!(status.code(), Some(2), "{args:?}");
+    for (line, code) in [
+        ("show 9", 3),
+        ("show 9 --json", 3),
+        ("lst", 2),
+        ("lst --json", 2),
+    ] {
+        let mut command = world.command();
+        let command = command.args(line.split(' ')).stdout(nobody());
+        let status = command.stderr(nobody()).status().unwrap();
+        assert_eq!(status.code(), Some(code), "{line}");
     }
 }
 

@@ -149,38 +149,29 @@ fn a_line_stands_for_every_operation() {
     }
 }
 
+/// Types each line as this one does, and is denied those of the operations that this is true of.
+fn type_all(world: &World, who: (&str, &str), is_denied: impl Fn(Access) -> bool) {
+    for (operation, line) in LINES {
+        let ran = asked(world, line, who);
+        let told = format!("{operation}: {line}: {ran}");
+        let denied = is_denied(operation.access());
+        assert_eq!(ran.stderr.contains(DENIED), denied, "{told}");
+        assert!(!denied || ran.code == 4, "{told}");
+    }
+}
+
 #[test]
 fn a_worker_does_what_the_table_leaves_to_it_and_no_more() {
     let world = fleet();
-    for (operation, line) in LINES {
-        let ran = asked(&world, line, ("FLAGPOST_WORKER", "W1"));
-        let denied = matches!(
-            operation.access(),
-            Access::Controller(_) | Access::Operator(_)
-        );
-        assert_eq!(
-            ran.stderr.contains(DENIED),
-            denied,
-            "{operation}: {line}: {ran}"
-        );
-        assert!(!denied || ran.code == 4, "{operation}: {line}: {ran}");
-    }
+    let is_denied = |it| matches!(it, Access::Controller(_) | Access::Operator(_));
+    type_all(&world, ("FLAGPOST_WORKER", "W1"), is_denied);
     world.ok(["down"]);
 }
 
 #[test]
 fn an_agent_without_a_name_does_nothing_that_is_the_operators() {
-    let world = fleet();
-    for (operation, line) in LINES {
-        let ran = asked(&world, line, ("CLAUDECODE", "1"));
-        let denied = matches!(operation.access(), Access::Operator(_));
-        assert_eq!(
-            ran.stderr.contains(DENIED),
-            denied,
-            "{operation}: {line}: {ran}"
-        );
-        assert!(!denied || ran.code == 4, "{operation}: {line}: {ran}");
-    }
+    let is_denied = |it| matches!(it, Access::Operator(_));
+    type_all(&fleet(), ("CLAUDECODE", "1"), is_denied);
 }
 
 #[test]
@@ -219,11 +210,7 @@ fn a_worker_neither_starts_nor_ends_the_daemon() {
 
 #[test]
 fn a_person_is_denied_nothing() {
-    let world = fleet();
-    for (operation, line) in LINES {
-        let ran = asked(&world, line, ("TERM", "dumb"));
-        assert!(!ran.stderr.contains(DENIED), "{operation}: {line}: {ran}");
-    }
+    type_all(&fleet(), ("TERM", "dumb"), |_| false);
 }
 
 #[test]
