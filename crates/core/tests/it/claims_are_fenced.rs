@@ -12,7 +12,7 @@ use flagpost_model::{
 
 use crate::{
     account,
-    world::{World, act, add, finish, id, subject, terms, worker},
+    world::{World, act, add, finish, id, subject, task_of, terms, worker},
 };
 
 #[test]
@@ -29,7 +29,7 @@ fn trap_22_the_same_worker_after_expiry_gets_a_new_token() {
         let kept = matches!(answer, Err(Error::KeptLate(Refusal::StaleToken { .. })));
         assert!(kept, "{answer:?}");
     }
-    let task = list.task(&id(1)).unwrap().task;
+    let task = task_of(&list, 1);
     assert_eq!(task.state, State::Claimed(second.clone()));
     assert_eq!(task.late.len(), 1, "the same report twice is one");
     assert_eq!(task.late[0].text, "what came of it");
@@ -62,15 +62,7 @@ fn expiry_changes_nothing_on_disk_until_somebody_claims() {
 fn any_verb_of_the_owner_renews() {
     let world = World::with_tasks(&["Slow"]);
     let list = world.list();
-    let end = || {
-        list.task(&id(1))
-            .unwrap()
-            .task
-            .state
-            .claim()
-            .unwrap()
-            .expires_at
-    };
+    let end = || task_of(&list, 1).state.claim().unwrap().expires_at;
     claims::claim(&list, &terms("W1"), &id(1)).unwrap();
     let verbs: [&dyn Fn(); 3] = [
         &|| drop(claims::start(&list, &terms("W1"), None, &id(1)).unwrap()),

@@ -17,7 +17,10 @@ use flagpost_model::{
 
 use crate::{
     account,
-    world::{World, act, add, edges_of, finish, id, ids, subject, tasks_of, terms, worker},
+    world::{
+        World, act, add, edges_of, finish, id, ids, next_of, subject, task_of, tasks_of, terms,
+        worker,
+    },
 };
 
 fn file(id: u64, blocks: &[u64], blocked_by: &[u64]) -> String {
@@ -160,10 +163,7 @@ fn a_cycle_and_an_unknown_id_are_reported_and_not_fatal_at_read() {
     let graph = Graph::new(&loaded.outlines);
     let lost: Vec<_> = stranded(&graph).into_iter().map(|it| it.id).collect();
     assert_eq!(lost, ids(&[1, 2, 3]));
-    assert_eq!(
-        claims::claim_next(&list, &terms("W1")).unwrap().task.id,
-        id(4)
-    );
+    assert_eq!(next_of(&list, "W1"), id(4));
     for blocked in [1, 2, 3] {
         let answer = claims::claim(&list, &terms("W1"), &id(blocked));
         fails!(answer, Error::Refused(Refusal::Blocked { .. }));
@@ -210,10 +210,7 @@ fn a_blocker_that_only_its_own_file_knows_keeps_others_waiting() {
     assert!(blocked(
         tasks::act(&list, &act("W1", None), &id(2), done).map(drop)
     ));
-    assert_eq!(
-        claims::claim_next(&list, &terms("W1")).unwrap().task.id,
-        id(1)
-    );
+    assert_eq!(next_of(&list, "W1"), id(1));
     tasks::unlink(&list, &w1, &id(2), &id(1)).unwrap();
     claims::claim(&list, &terms("W1"), &id(2)).unwrap();
 }
@@ -255,10 +252,7 @@ fn trap_11_failed_looks_running() {
     let none = claims::claim_next(&list, &terms("W2"));
     assert!(matches!(none, Err(Error::NothingReady { .. })));
     tasks::act(&list, &act("W2", None), &id(1), Move::Reopen).unwrap();
-    assert_eq!(
-        claims::claim_next(&list, &terms("W2")).unwrap().task.id,
-        id(1)
-    );
+    assert_eq!(next_of(&list, "W2"), id(1));
 }
 
 const PLAN: &str = "
@@ -336,7 +330,7 @@ fn an_import_takes_back_nothing_that_was_done_meanwhile() {
     )
     .unwrap();
     import(&list, &all_done).unwrap();
-    assert_eq!(list.task(&id(2)).unwrap().task.state, State::Completed);
+    assert_eq!(task_of(&list, 2).state, State::Completed);
     account::agrees(&world);
 }
 

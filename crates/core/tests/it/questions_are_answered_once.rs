@@ -18,7 +18,7 @@ use crate::{
     child::CHILDREN,
     messages::{Side, place, speaker, words},
     relay::{one_worker, register},
-    world::{World, act, add, finish, id, terms, worker},
+    world::{World, act, add, finish, id, task_of, terms, worker},
 };
 
 fn reply(text: &str) -> Reply<'_> {
@@ -55,7 +55,7 @@ fn the_answer_its_question_and_the_way_back_are_one_change() {
     let world = World::real();
     stuck(&world);
     let list = world.list();
-    let before = list.task(&id(1)).unwrap().task;
+    let before = task_of(&list, 1);
     let lines = world.history().len();
     let answered = tasks::answer(&list, &worker("ann"), &id(1), "The first", false).unwrap();
     let told = world.history().split_off(lines);
@@ -64,7 +64,7 @@ fn the_answer_its_question_and_the_way_back_are_one_change() {
     };
     assert_eq!(line.entry.kind.as_str(), "task.answered");
     assert_eq!(line.entry.detail["question"], 1);
-    let after = list.task(&id(1)).unwrap().task;
+    let after = task_of(&list, 1);
     assert!(answered.reopened && answered.task == after);
     assert_eq!((&after.state, &after.result), (&State::Pending, &None));
     assert_eq!(
@@ -76,7 +76,7 @@ fn the_answer_its_question_and_the_way_back_are_one_change() {
     fails!(refused, Error::Refused(Refusal::Answered { n: 1, .. }));
     let silent = tasks::answer(&list, &worker("bob"), &id(1), " \n", true);
     assert!(matches!(silent, Err(Error::Invalid { .. })));
-    assert_eq!(list.task(&id(1)).unwrap().task, after);
+    assert_eq!(task_of(&list, 1), after);
 }
 
 #[test]
@@ -84,12 +84,12 @@ fn it_is_taken_back_until_somebody_goes_on_with_the_task() {
     let world = World::real();
     stuck(&world);
     let list = world.list();
-    let before = list.task(&id(1)).unwrap().task;
+    let before = task_of(&list, 1);
     let answer = || tasks::answer(&list, &worker("ann"), &id(1), "The first", false).unwrap();
     let undo = || tasks::undo(&list, &worker("ann"), UndoMode::Undo);
     answer();
     undo().unwrap();
-    let again = list.task(&id(1)).unwrap().task;
+    let again = task_of(&list, 1);
     assert_eq!(
         (again.state, again.result, again.owner, again.notes),
         (before.state, before.result, before.owner, before.notes)
@@ -106,7 +106,7 @@ fn of_many_who_answer_at_once_one_does() {
     let told = CHILDREN.race(8, "answer task 1", world.place());
     let won = told.iter().flatten().filter(|it| *it == "answered");
     assert_eq!(won.count(), 1, "{told:?}");
-    assert_eq!(world.list().task(&id(1)).unwrap().task.notes.len(), 1);
+    assert_eq!(task_of(&world.list(), 1).notes.len(), 1);
 
     register(&world, &["W1"]);
     asks(&world);
@@ -179,10 +179,7 @@ fn a_worker_that_keeps_its_task_hears_the_answer_and_nobody_ratifies_it() {
         ("The first", Some("epic-1"))
     );
     assert_eq!(heard.answers, Some(question.place));
-    assert!(matches!(
-        list.task(&id(3)).unwrap().task.state,
-        State::Claimed(_)
-    ));
+    assert!(matches!(task_of(&list, 3).state, State::Claimed(_)));
     assert_eq!(open(&world), both[..1]);
     fails!(
         answer(&reply("The other")),

@@ -18,7 +18,7 @@ use flagpost_model::{
     task::{Ending, Every, Priority, Recurrence, State, Task, TaskResult},
 };
 
-use crate::world::{World, act, add, finish, id, subject, terms, worker};
+use crate::world::{World, act, add, finish, id, subject, task_of, terms, worker};
 
 fn understood(name: &str, text: &str) -> Intake {
     let given = ImportInput::Text {
@@ -132,7 +132,7 @@ fn into_its_own_list_the_edits_of_the_file() {
         import(&list, "x.json", &edited),
         [Unchanged, Unchanged, Updated, Unchanged]
     );
-    assert_eq!(list.task(&id(4)).unwrap().task.subject, "Done well");
+    assert_eq!(task_of(&list, 4).subject, "Done well");
     assert_eq!(list.ids().unwrap().len(), 4);
 }
 
@@ -143,7 +143,7 @@ fn what_changed_here_after_the_export_is_left_as_it_is() {
     let text = exported(&list, Spelling::Json);
     tasks::edit(&list, &worker("W1"), &id(1), &subject("Mine")).unwrap();
     assert_eq!(import(&list, "x.json", &text), [Outdated]);
-    assert_eq!(list.task(&id(1)).unwrap().task.subject, "Mine");
+    assert_eq!(task_of(&list, 1).subject, "Mine");
 }
 
 #[test]
@@ -162,12 +162,9 @@ fn an_edit_here_outlives_an_import_that_has_nothing_new() {
     };
     tasks::edit(&list, &worker("W1"), &id(1), &low).unwrap();
     assert_eq!(import(&list, "issues.jsonl", &issue(1)), [Unchanged]);
-    assert_eq!(
-        list.task(&id(1)).unwrap().task.priority,
-        Some(Priority::Low)
-    );
+    assert_eq!(task_of(&list, 1).priority, Some(Priority::Low));
     assert_eq!(import(&list, "issues.jsonl", &issue(0)), [Updated]);
-    let task = list.task(&id(1)).unwrap().task;
+    let task = task_of(&list, 1);
     assert_eq!(task.priority, Some(Priority::Critical));
 }
 
@@ -302,7 +299,7 @@ fn a_row_of_dates_that_the_source_sets_stays_a_row() {
     let list = world.list();
     let text = "{\"subject\":\"Rent\",\"uid\":\"rent\",\"due\":\"2026-02-28\",\"recurrence\":\"monthly\",\"recurrence_since\":\"2026-01-31\"}\n";
     import(&list, "x.jsonl", text);
-    let task = list.task(&id(1)).unwrap().task;
+    let task = task_of(&list, 1);
     let since = Some("2026-01-31".parse().unwrap());
     assert_eq!(
         task.recurrence,

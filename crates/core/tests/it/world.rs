@@ -8,7 +8,7 @@ use std::{
 
 use flagpost_core::{
     Clock, Home, List, Repository, SystemClock,
-    claims::Terms,
+    claims::{self, Terms},
     history::{History, Line},
     relay::Fleet,
     tasks::{self, Fields, Move, Parts},
@@ -219,6 +219,16 @@ pub fn finish(ending: Ending) -> Move {
         text: "what came of it".to_owned(),
         parts: Parts::MustBeDone,
     }
+}
+
+/// One task of the list, whole.
+pub fn task_of(list: &List<'_>, number: u64) -> Task {
+    list.task(&id(number)).unwrap().task
+}
+
+/// The task that is given to a worker who asks for any.
+pub fn next_of(list: &List<'_>, name: &str) -> TaskId {
+    claims::claim_next(list, &terms(name)).unwrap().task.id
 }
 
 /// Every task of the list, whole.

@@ -21,7 +21,7 @@ use flagpost_model::{
 use jiff::SignedDuration;
 
 use super::{begin, draft};
-use crate::world::{World, act, finish, subject, terms, worker};
+use crate::world::{World, act, finish, next_of, subject, terms, worker};
 
 fn begun(world: &World) -> List<'_> {
     let directory = begin(&world.home, &world.place().join("repo"));
@@ -80,10 +80,7 @@ fn a_worker_gets_only_what_it_can_do() {
     let done = tasks::act(&list, &act("W1", None), &needs, finish(Ending::Completed));
     assert!(matches!(rule(done), Incapable { .. }));
     coordination::register(&directory(&world), &worker("W1"), &["rust".to_owned()]).unwrap();
-    assert_eq!(
-        claims::claim_next(&list, &terms("W1")).unwrap().task.id,
-        needs
-    );
+    assert_eq!(next_of(&list, "W1"), needs);
 }
 
 #[test]
@@ -326,10 +323,7 @@ fn the_table_s_own_order_holds_and_nothing_starves() {
         ..subject("Now")
     };
     tasks::add(&list, &worker("ann"), &urgent, &[]).unwrap();
-    assert_eq!(
-        claims::claim_next(&list, &terms("W1")).unwrap().task.id,
-        old
-    );
+    assert_eq!(next_of(&list, "W1"), old);
 }
 
 #[test]
