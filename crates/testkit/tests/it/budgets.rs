@@ -61,7 +61,7 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "daemon",
-        lines: 3_570,
+        lines: 3_580,
         goal: 2_900,
         why: "one process and its interface; its routes are read off the table of operations; the state as one text for all who begin together; whose token opens the tools; a home that was made anew under it",
     },
@@ -91,7 +91,7 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "cli",
-        lines: 14_180,
+        lines: 14_190,
         goal: 11_000,
         why: "every verb, its help and its words; simple verbs are to be read off the table of operations; a session that joins and leaves; the token of a worker; the verbs of a fleet of machines, and what is kept where one of them cannot be heard",
     },
