@@ -36,6 +36,9 @@ use crate::{
 /// The server's number for: of several servers, so few run that none leads.
 pub(crate) const TOO_FEW: u64 = 10008;
 
+/// The server's number for: of several servers, the one that leads knows too few others yet to keep a stream.
+const NO_PEERS: u64 = 10005;
+
 /// After the first of several servers has answered, the others have so long.
 const STRAGGLERS: Duration = Duration::from_millis(500);
 
@@ -404,7 +407,7 @@ impl Hub {
     /// The server's own refusal.
     pub(crate) fn refused(&self, what: &str, error: &Value) -> FleetError {
         let code = error["err_code"].as_u64().unwrap_or_default();
-        if code == TOO_FEW {
+        if [TOO_FEW, NO_PEERS].contains(&code) {
             return self.too_few();
         }
         FleetError::Refused {
@@ -440,11 +443,15 @@ impl Hub {
     }
 }
 
-/// Whether a server says that it has lost the others. What it has stored comes with headers, and says nothing
-/// of it.
+/// Whether a server says that it has lost the others, or does not know them yet. What it has stored comes with
+/// headers, and says nothing of it.
 fn is_away(answer: &Message) -> bool {
     let said = || serde_json::from_slice::<Value>(&answer.payload).ok();
-    answer.headers.is_none() && said().is_some_and(|it| it["error"]["code"].as_u64() == Some(AWAY))
+    let is_away = |it: Value| {
+        let error = &it["error"];
+        error["code"].as_u64() == Some(AWAY) || error["err_code"].as_u64() == Some(NO_PEERS)
+    };
+    answer.headers.is_none() && said().is_some_and(is_away)
 }
 
 impl Signs {

@@ -31,7 +31,7 @@ fn a_fleet_of_three_servers_goes_on_without_one_of_them() {
         assert_eq!(machine.feed(["fleet", "serve", "-"], b"{}").code, 6);
         machine
     });
-    first.ok(["fleet", "up"]);
+    until("it is up", || first.flagpost(["fleet", "up"]).code == 0);
     // Each new order is led by one of the three, which they choose first.
     until("it is shared", || {
         first.flagpost(["fleet", "share"]).code == 0
