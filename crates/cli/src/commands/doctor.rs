@@ -85,14 +85,13 @@ fn examine(context: &Context) -> Vec<Finding> {
         let what = format!("it is Flagpost {}", instance.version);
         let finding = Finding::new(Code::DaemonOther, what);
         findings.push(finding.by_hand("'flagpost up' replaces it"));
-        findings.sort_by_key(Finding::severity);
     }
     if let Ok(Some(repository)) = context.repository() {
         let worktrees = context.home.root().join("worktrees");
         let left = flagpost_run::worktree::left(&context.home, &repository, &worktrees);
         findings.extend(left);
-        findings.sort_by_key(Finding::severity);
     }
+    findings.sort_by_key(Finding::severity);
     findings
 }
 
