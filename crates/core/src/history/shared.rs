@@ -1,8 +1,8 @@
 //! The end of a shared repository's history.
 //!
 //! Owns three files beside the history. `.shared` says that it is one. `.epoch` says which of its fleet's
-//! orders this machine goes by; where there is none, the first. `.settled` has the number of the last line
-//! whose change has appeared on this machine. It is written when that is so, and not synced: after a power cut it may be behind, and the last
+//! orders this machine goes by; where there is none, the first. `.settled`, which a history of one machine has
+//! too once a file was created, has the number of the last line whose change has appeared here. It is written when that is so, and not synced: after a power cut it may be behind, and the last
 //! change is finished again, which changes nothing that is as it should be. Invariant: only the last change
 //! can be unfinished, since nobody goes on before it is.
 
