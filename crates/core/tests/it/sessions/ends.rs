@@ -8,8 +8,8 @@ use flagpost_model::session::{LogRow, Outcome};
 use flagpost_testkit::scratch::SmallDisk;
 
 use super::{
-    archive, archive_complete, begin, complete, end, end_with, kinds, of, put_foreign, recover,
-    start, try_begin,
+    archive, archive_complete, begin, complete, dies, end, end_with, kinds, of, put_foreign,
+    recover, start, try_begin,
 };
 use crate::world::{World, id, ids};
 
@@ -30,7 +30,7 @@ fn a_dead_one_is_recovered_and_not_archived() {
     let list = world.list();
     let live = begin(&world, &list).live;
     start(&list, live.id(), 1);
-    drop(live);
+    dies(&world, live);
     assert_eq!(of(&world).find("live").unwrap().stage, SessionStatus::Dead);
     fails!(archive_complete(&world), Error::SessionIncomplete { .. });
     assert_eq!(recover(&world, &list).unwrap().unwrap().tasks, ids(&[1]));
@@ -49,7 +49,7 @@ fn a_complete_one_is_archived_under_its_name() {
     let (id, dir) = (live.id().clone(), live.dir().to_owned());
     live.show_progress(&complete(&live)).unwrap();
     fails!(archive_complete(&world), Error::SessionLive { .. });
-    drop(live);
+    dies(&world, live);
     let archived = archive_complete(&world).unwrap();
     assert_eq!(archived, dir.with_file_name(id.as_str()));
     assert_eq!(

@@ -7,7 +7,7 @@ use flagpost_core::sessions::Live;
 use flagpost_disk::{dialects::session::context, fsx::READ_LIMIT};
 use flagpost_model::session::{KnowledgeNote, Outcome};
 
-use super::{begin, bullet, context_in, notes, of, row, try_begin};
+use super::{begin, bullet, context_in, dies, notes, of, row, try_begin};
 use crate::world::{World, id};
 
 const HUGE: usize = READ_LIMIT as usize + 1;
@@ -92,7 +92,7 @@ fn notes_that_would_make_the_context_unreadable_stay_too() {
     ));
     assert!(!live.notes_path(&id(1)).exists() && live.notes_path(&id(2)).exists());
     assert_eq!(context_in(live.dir()).knowledge.issues.len(), 2);
-    drop(live);
+    dies(&world, live);
     // The next one takes the first; what it could not take is in the history.
     let next = begin(&world, &list).live;
     assert_eq!(next.context().knowledge.issues.len(), 2);
@@ -114,7 +114,7 @@ fn notes_that_are_no_file_are_not_followed() {
     merge(&mut live, 2);
     assert!(!is_told(&live, "12345"));
     assert!(is_told(&live, "`context-task-2.md` cannot be read"));
-    drop(live);
+    dies(&world, live);
     assert!(try_begin(&world.home, &world.repository, &list).is_ok());
     assert_eq!(fs::read_to_string(secret).unwrap(), "- the key is 12345");
 }
@@ -171,7 +171,7 @@ fn an_unreadable_shared_file_is_not_written_over() {
         [bullet("kept")],
         "still passed on"
     );
-    drop(live);
+    dies(&world, live);
     let next = begin(&world, &list).live;
     assert_eq!(next.context().knowledge.decisions, [bullet("kept")]);
 }

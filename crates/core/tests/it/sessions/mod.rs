@@ -22,7 +22,7 @@ use flagpost_core::{
     Home, List, Repository, Result,
     claims::{self, Claimed, Terms},
     history::{Kind, Line},
-    sessions::{self, Begun, Live, Recovered, Sessions, Start},
+    sessions::{self, Begun, Live, Recovered, SessionStatus, Sessions, Start},
 };
 use flagpost_disk::dialects::session::context;
 use flagpost_model::{
@@ -33,6 +33,7 @@ use flagpost_model::{
     },
     task::{DEFAULT_LEASE, StateName},
 };
+use flagpost_testkit::race::until;
 
 use crate::world::{World, id, worker};
 
@@ -67,6 +68,16 @@ pub fn try_begin<'h>(
 
 pub fn begin<'h>(world: &'h World, list: &'h List<'h>) -> Begun<'h> {
     try_begin(&world.home, &world.repository, list).unwrap()
+}
+
+/// The runner of a session dies. A child that another test is starting holds its lock, too, until it is another
+/// program.
+pub fn dies(world: &World, live: Live<'_>) {
+    drop(live);
+    until("nobody holds its lock", || {
+        let status = of(world).status().unwrap();
+        !matches!(status, Some((SessionStatus::Live, _)))
+    });
 }
 
 pub fn recover(world: &World, list: &List<'_>) -> Result<Option<Recovered>> {

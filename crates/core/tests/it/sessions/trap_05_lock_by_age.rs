@@ -8,7 +8,7 @@ use jiff::{SignedDuration, tz::TimeZone};
 use super::{
     begin,
     child::{CHILDREN, THREADS},
-    dirs, put_foreign, start, try_begin,
+    dies, dirs, put_foreign, start, try_begin,
 };
 use crate::world::World;
 
@@ -38,7 +38,7 @@ fn and_one_takes_over_from_the_dead() {
     let list = world.list();
     let live = begin(&world, &list).live;
     start(&list, live.id(), 1);
-    drop(live);
+    dies(&world, live);
     race(&world);
     assert_eq!(dirs(&world, "interrupted-").len(), 1);
     let lines = world.history();
@@ -56,7 +56,7 @@ fn a_live_holder_is_refused_however_old_and_a_dead_one_taken_over_at_once() {
     let holder = format!("(pid {} holds its lock)", std::process::id());
     assert!(error.contains(&holder), "{error}");
     world.pass(SignedDuration::from_hours(-500));
-    drop(live);
+    dies(&world, live);
     assert!(begin(&world, &list).recovered.is_some());
 }
 
