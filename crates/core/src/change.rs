@@ -82,6 +82,13 @@ struct PendingWrite {
 /// The detail of a history line that is a change of its own, though carried out with others.
 pub(crate) const APART: &str = "apart";
 
+/// The detail of a history line that has all that a file says which we wrote for the first time, without its
+/// revision.
+pub(crate) const CONTENT: &str = "content";
+
+/// The same of neighbours that have no line of their own, by their ids.
+pub(crate) const CONTENTS: &str = "contents";
+
 /// The detail of a history line that says what a created file said.
 pub(crate) const FINGERPRINT: &str = "fingerprint";
 

@@ -175,6 +175,18 @@ pub enum Error {
         /// Where it was looked for.
         list: Option<ListRef>,
     },
+    /// Another program took the task's file away.
+    #[error("task {task} in list {list}, '{subject}', was {state} when another program took its file away", state = state.as_str())]
+    Vanished {
+        /// Which.
+        task: TaskId,
+        /// Of which list.
+        list: ListRef,
+        /// What was to be done.
+        subject: String,
+        /// The state that the history last tells of.
+        state: flagpost_model::task::StateName,
+    },
     /// Nobody in the fleet has this name.
     #[error("there is no worker {worker}; there {}", those(known))]
     UnknownWorker {

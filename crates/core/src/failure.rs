@@ -84,6 +84,12 @@ pub fn judge(error: &Error) -> (FailureKind, Option<String>) {
                 "its progress.jsonl tells of no times; 'flagpost session show' shows what is known",
             ),
         ),
+        Error::Vanished { .. } => (
+            FailureKind::NotFound,
+            hint(
+                "'flagpost doctor --fix' brings it back; 'flagpost history --task ID' tells of it",
+            ),
+        ),
         Error::UnknownWorker { .. } | Error::NotFound { what: "worker", .. } => (
             FailureKind::NotFound,
             hint(

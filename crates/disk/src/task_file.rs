@@ -167,6 +167,25 @@ fn take_back_below(
     Ok(())
 }
 
+/// Makes an object what it was after `changes`, in the values that they name.
+pub fn apply(raw: &mut Map<String, Value>, changes: &Map<String, Value>) {
+    for (key, change) in changes {
+        match change {
+            Value::Object(inner) => {
+                let below = raw.entry(key.clone()).or_insert_with(|| Map::new().into());
+                if let Value::Object(below) = below {
+                    apply(below, inner);
+                }
+            }
+            Value::Array(pair) => match pair.get(1) {
+                Some(Value::Null) | None => drop(raw.shift_remove(key)),
+                Some(value) => drop(raw.insert(key.clone(), value.clone())),
+            },
+            _ => {}
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -202,6 +202,12 @@ fn show(context: &Context) -> anyhow::Result<Answer> {
             .iter()
             .map(|task| format!("{} {}", task.id, task.why)),
     );
+    let vanished: Vec<_> = list.vanished_lately()?.into_iter().collect();
+    text += &section(
+        screen,
+        "Taken away by another program ('flagpost doctor --fix' brings them back)",
+        vanished.iter().map(ToString::to_string),
+    );
     text += &section(
         screen,
         "At work",
@@ -257,6 +263,7 @@ fn show(context: &Context) -> anyhow::Result<Answer> {
         counts: counts.iter().map(|(it, n)| (it.as_str(), *n)).collect(),
         waiting_for_person: questions.chain(stalls).chain(failures).collect(),
         stranded: each(&stranded),
+        vanished,
         held: each(held.iter().copied()),
         parked: &parked,
         ready: ready.iter().map(|task| &task.id).collect(),

@@ -76,6 +76,7 @@ fn follows(code: Code) -> &'static [Code] {
 fn stays(code: Code) -> &'static [Code] {
     match code {
         HistoryAltered | HistoryAcknowledged => &[HistoryAcknowledged],
+        TargetMoved => &[TargetMoved],
         _ => &[],
     }
 }
@@ -217,6 +218,8 @@ fn from_all_of_them_at_once_to_a_home_that_works() {
         SessionUnreadable,
         TaskOfDeadSession,
         LinkUnknown,
+        TargetMoved,
+        TaskVanished,
         Circle,
         ParentCircle,
         TaskTwice,

@@ -67,7 +67,7 @@ fn what_happened_is_told_by_whom_and_of_what() {
     nothing of that happened
     $ history --kind task.claim
     exit 2
-    2> flagpost: invalid value 'task.claim' for '--kind <KIND>': there are task.answered, task.attempted, task.cancelled, task.claimed, task.completed, task.created, task.edited, task.failed, task.late_result, task.linked, task.noted, task.quarantined, task.released, task.removed, task.renewed, task.reopened, task.started, task.stuck, task.undone, task.unlinked
+    2> flagpost: invalid value 'task.claim' for '--kind <KIND>': there are task.answered, task.attempted, task.cancelled, task.claimed, task.completed, task.created, task.edited, task.failed, task.late_result, task.linked, task.noted, task.quarantined, task.released, task.removed, task.renewed, task.reopened, task.started, task.stuck, task.undone, task.unlinked, task.vanished
     2>   hint: 'flagpost history --help' shows how
     $ history --kind tusk
     exit 2

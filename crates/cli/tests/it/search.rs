@@ -165,6 +165,7 @@ fn mail_sessions_and_history_are_looked_through_too() {
     W1/outbox/0001
     $ search grammar --kind history --limit 1
     history 4: …h_brief","ticket":"1192","summary":"The grammar has a hole","sha256":"7da4791851e751e99…
+    … and 1 more: --limit 0 shows all
     $ search 'hole' --kind report
     W1/outbox/0001 CYCLE_REPORT
       body: Done. The grammar is whole.

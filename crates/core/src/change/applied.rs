@@ -42,7 +42,7 @@ pub(crate) fn is_applied(home: &Home, known: Option<&List<'_>>, entry: &Entry) -
         Kind::TaskAttempted => Ok(true),
         Kind::TaskLinked => is_linked(list, task, entry),
         Kind::TaskUnlinked => is_linked(list, task, entry).map(|linked| !linked),
-        Kind::TaskRemoved => found(list, task).map(|file| file.is_none()),
+        Kind::TaskRemoved | Kind::TaskVanished => found(list, task).map(|file| file.is_none()),
         _ => found(list, task).map(|file| match file {
             Some(file) => {
                 let (rev, told) = (file.task.rev, entry.rev().unwrap_or_default());

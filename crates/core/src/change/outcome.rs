@@ -9,7 +9,7 @@ use flagpost_disk::{TaskFile, dialects::claude_tasks, fsx::Batch};
 use flagpost_model::{TaskId, task::StateName};
 use serde_json::Value;
 
-use super::{FINGERPRINT, PendingWrite, Written, table::SideEffects};
+use super::{CONTENT, CONTENTS, FINGERPRINT, PendingWrite, Written, table::SideEffects};
 use crate::{
     error::{Error, Result},
     history::Entry,
@@ -33,6 +33,8 @@ pub(super) struct ChangeSet {
     changes: BTreeMap<TaskId, Raw>,
     /// What each new file says.
     created: BTreeMap<TaskId, String>,
+    /// All that each file says which we write for the first time.
+    contents: BTreeMap<TaskId, Raw>,
     /// What goes with the change of a table.
     pub(super) beside: Option<SideEffects>,
 }
@@ -71,6 +73,9 @@ impl ChangeSet {
             let is_too_deep = claude_tasks::is_too_deep(&raw);
             let told = before.as_ref().map(|file| file.changes(&raw));
             let fingerprint = before.is_none().then(|| claude_tasks::fingerprint(&raw));
+            if before.as_ref().is_none_or(|file| file.task.rev == 0) {
+                self.contents.insert(id.clone(), raw.clone());
+            }
             let what = format!("task {id}");
             if is_too_deep {
                 let reason = "its file would be nested too deep to be read".to_owned();
@@ -115,10 +120,14 @@ impl ChangeSet {
             }
         }
         // Neighbours that changed with no line of their own.
-        let others = std::mem::take(&mut self.changes).into_iter();
-        if let Some(first) = entries.first_mut().filter(|_| others.len() > 0) {
-            let others = others.map(|(id, it)| (id.to_string(), Value::Object(it)));
-            first.detail.insert("others".to_owned(), others.collect());
+        let changes = std::mem::take(&mut self.changes);
+        let contents = std::mem::take(&mut self.contents);
+        for (key, told) in [("others", changes), (CONTENTS, contents)] {
+            if let Some(first) = entries.first_mut().filter(|_| !told.is_empty()) {
+                let told = told.into_iter();
+                let told = told.map(|(id, it)| (id.to_string(), Value::Object(it)));
+                first.detail.insert(key.to_owned(), told.collect());
+            }
         }
     }
 
@@ -140,7 +149,12 @@ impl ChangeSet {
         }
         let changed = self.changes.remove(id).map(Value::Object);
         let created = self.created.remove(id).map(Value::String);
-        let told = [("changes", changed), (FINGERPRINT, created)];
+        let content = self.contents.remove(id).map(Value::Object);
+        let told = [
+            ("changes", changed),
+            (FINGERPRINT, created),
+            (CONTENT, content),
+        ];
         let told = told.into_iter().filter_map(|(key, it)| Some((key, it?)));
         entry
             .detail

@@ -90,6 +90,7 @@ pub fn mend(home: &Home, actor: &WorkerId, mut fixes: Vec<Fix>) -> Vec<Mended> {
             Fix::RecountMail(repository, worker, direction) => {
                 Fleet::of(home, repository).recount(worker, *direction)
             }
+            Fix::BringBack(list) => bound(home, list).and_then(|list| list.bring_back(actor)),
             Fix::Unblock(list, blocking, missing) => {
                 bound(home, list).and_then(|list| tasks::unblock(&list, actor, blocking, missing))
             }

@@ -95,6 +95,8 @@ pub enum Fix {
     RecountMail(RepoId, WorkerId, Direction),
     /// Make both files say that the first task waits for the second.
     Mirror(ListId, TaskId, TaskId),
+    /// Put the files of a list back that another program took away.
+    BringBack(ListId),
     /// Make the first task not block the second, which does not exist.
     Unblock(ListId, TaskId, TaskId),
 }
@@ -132,6 +134,10 @@ impl std::fmt::Display for Fix {
             Self::Mirror(list, waiting, blocker) => write!(
                 f,
                 "make both files in list {list} say that {waiting} waits for {blocker}"
+            ),
+            Self::BringBack(list) => write!(
+                f,
+                "put the tasks of list {list} back as the history last tells of them"
             ),
             Self::Unblock(list, blocking, missing) => write!(
                 f,
@@ -212,8 +218,10 @@ const CHECKS: &[(&str, Check)] = &[
     ("tasks", tasks::check),
     ("dependencies", tasks::links),
     ("parents", tasks::parents),
+    ("files taken away", tasks::vanished),
     ("moves", moves::check),
     ("repositories", repositories::check),
+    ("targets of landings", repositories::targets),
     ("reservations", reservations::check),
     ("kept reports", outgoing::check),
     ("coordination directories", coordination::check),

@@ -1,6 +1,10 @@
 //! Repositories: their records, where they are, the id they carry.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeSet,
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+};
 
 use flagpost_disk::fsx;
 use flagpost_model::{RepoId, finding::Code};
@@ -8,8 +12,42 @@ use flagpost_model::{RepoId, finding::Code};
 use super::{Finding, describe, word, world::World};
 use crate::{
     error::{Error, Result},
+    history::{History, Kind},
     repository::{carried, git_version, record_path},
 };
+
+/// How much of the end of a history tells of what is still news.
+const LATELY: u64 = 1 << 20;
+
+/// Who else moved the branches that work lands on, where that happened lately.
+pub(super) fn targets(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
+    for place in &world.places {
+        let mut named = BTreeSet::new();
+        let history = History::of(world.home, &place.id);
+        // One that cannot be read is told of as such.
+        let _: Result<()> = history.backward(LATELY, &mut |line| {
+            let told = |key| line.entry.detail.get(key).and_then(|it| it.as_str());
+            let moved = (told("onto"), told("from"), told("to"));
+            if let (Kind::TargetMoved, (Some(onto), Some(from), Some(to))) =
+                (&line.entry.kind, moved)
+                && named.insert(onto.to_owned())
+            {
+                let what = format!(
+                    "something else than a landing moved {onto} from {from} to {to} at {:.0}",
+                    line.at
+                );
+                let hint = format!(
+                    "'git -C {} log {from}..{to}' shows what came",
+                    word(&place.top)
+                );
+                let finding = Finding::new(Code::TargetMoved, what);
+                findings.push(finding.at(&place.top).by_hand(hint));
+            }
+            ControlFlow::Continue(())
+        });
+    }
+    Ok(())
+}
 
 /// The records of all repositories, and the one we stand in.
 pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {

@@ -122,6 +122,41 @@ pub(super) fn links(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
     Ok(())
 }
 
+/// Tasks whose files another program took away.
+pub(super) fn vanished(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
+    for seen in &world.lists {
+        // A list whose history cannot be read is told of where that is looked at.
+        let vanished = seen.list.vanished().unwrap_or_default();
+        let known = seen.list.last_known(&vanished).unwrap_or_default();
+        for task in vanished {
+            let finding = match known.contains_key(&task) {
+                true => Finding::new(
+                    Code::TaskVanished,
+                    format!("another program took the file of task {task} away"),
+                )
+                .fix(Fix::BringBack(seen.id().clone())),
+                false => Finding::new(
+                    Code::TaskVanished,
+                    format!(
+                        "another program took the file of task {task} away, and the history is too old to have all of it"
+                    ),
+                )
+                .by_hand(format!(
+                    "'flagpost history --task {task} --list {}' tells what is known of it",
+                    seen.id()
+                )),
+            };
+            findings.push(
+                finding
+                    .at(seen.list.task_path(&task))
+                    .list(seen.id())
+                    .task(&task),
+            );
+        }
+    }
+    Ok(())
+}
+
 /// Who is part of what.
 pub(super) fn parents(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
     for seen in &world.lists {

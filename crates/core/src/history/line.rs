@@ -61,6 +61,8 @@ kinds! {
     TaskUnlinked = "task.unlinked",
     /// A task was removed.
     TaskRemoved = "task.removed",
+    /// Another program took a task's file away.
+    TaskVanished = "task.vanished",
     /// Somebody took possession.
     TaskClaimed = "task.claimed",
     /// The work began.
@@ -87,6 +89,8 @@ kinds! {
     TaskLanded = "land.landed",
     /// A task's work did not land.
     TaskRefused = "land.refused",
+    /// Somebody else moved the branch that work lands on, while a run or a landing was under way.
+    TargetMoved = "land.target_moved",
     /// A result came after its claim was over.
     TaskLate = "task.late_result",
     /// A file that is no task was copied aside.

@@ -10,6 +10,7 @@ mod reader;
 mod recorder;
 pub(crate) mod rows;
 pub(crate) mod table;
+mod vanished;
 
 use std::{
     ffi::{OsStr, OsString},
@@ -371,7 +372,15 @@ impl<'h> List<'h> {
         fits.sort();
         match fits.as_slice() {
             [one] => Ok(one.clone()),
-            [] => Err(self.unknown(given)),
+            [] => Err(match self.taken_away(&exact)? {
+                Some(task) => Error::Vanished {
+                    task: exact,
+                    list: self.id.clone(),
+                    subject: task.subject,
+                    state: task.state.name(),
+                },
+                None => self.unknown(given),
+            }),
             several => Err(Error::Ambiguous {
                 given: given.to_owned(),
                 candidates: several.iter().take(10).map(TaskId::to_string).collect(),
@@ -417,7 +426,14 @@ impl<'h> List<'h> {
         match self.table() {
             Some(table) => Ok(table.view()?.loaded()),
             None if !self.is_writable() => self.peek(),
-            None => cache::load(self.home, &self.dir, cache::Leave::Fresh),
+            None => {
+                let mut loaded = cache::load(self.home, &self.dir, cache::Leave::Fresh)?;
+                let done = self.done_and_away(loaded.outlines.iter());
+                for outline in loaded.outlines.iter_mut().filter(|_| !done.is_empty()) {
+                    outline.blocked_by.retain(|it| !done.contains(it));
+                }
+                Ok(loaded)
+            }
         }
     }
 

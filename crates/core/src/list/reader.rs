@@ -48,10 +48,17 @@ impl ListReader {
             None if !list.is_writable() => CachedList::begin(home, dir, Leave::Untouched)?,
             None => CachedList::begin(home, dir, Leave::Fresh)?,
         };
-        let loaded = Loaded {
+        let mut loaded = Loaded {
             outlines: seen.tasks.clone(),
             skipped: seen.skipped.clone(),
         };
+        let done = list.done_and_away(loaded.outlines.iter().map(AsRef::as_ref));
+        let waits = |it: &&mut Arc<Outline>| it.blocked_by.iter().any(|on| done.contains(on));
+        for outline in loaded.outlines.iter_mut().filter(waits) {
+            Arc::make_mut(outline)
+                .blocked_by
+                .retain(|it| !done.contains(it));
+        }
         all.retain(|_, known| known.at.elapsed() < KEPT);
         let at = Instant::now();
         all.insert(dir.to_owned(), Known { list: seen, at });

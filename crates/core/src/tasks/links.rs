@@ -159,7 +159,11 @@ pub(crate) fn open_blockers(
     for blocker in task.blocked_by.iter().chain(others) {
         match list.task(blocker) {
             Ok(file) if file.task.state == State::Completed => {}
-            Ok(_) | Err(Error::NotFound { .. } | Error::Disk(_)) => open.push(blocker.clone()),
+            Ok(_) | Err(Error::Disk(_)) => open.push(blocker.clone()),
+            Err(Error::NotFound { .. }) => {
+                let away = list.completed_and_away([blocker.clone()].into());
+                open.extend(away.is_empty().then(|| blocker.clone()));
+            }
             Err(error) => return Err(error),
         }
     }

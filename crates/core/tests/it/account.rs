@@ -50,7 +50,7 @@ pub fn agrees(world: &World) {
             continue;
         };
         match (&line.entry.kind, line.entry.to) {
-            (Kind::TaskRemoved, _) => drop(told.remove(&task)),
+            (Kind::TaskRemoved | Kind::TaskVanished, _) => drop(told.remove(&task)),
             (_, Some(to)) => drop(told.insert(task, to)),
             _ => {}
         }

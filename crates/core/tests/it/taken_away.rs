@@ -1,12 +1,17 @@
 //! A task's file that somebody takes away after the change was answered: the history keeps what happened.
 
-use std::fs;
+use std::{collections::BTreeSet, fs};
 
-use flagpost_core::{claims, history::Kind, tasks};
+use flagpost_core::{
+    Error, claims,
+    doctor::{self, Fix},
+    history::Kind,
+    tasks::{self, observe::TaskWatch},
+};
 use flagpost_model::task::Ending;
 use flagpost_testkit::table;
 
-use crate::world::{World, act, add, finish, id, terms};
+use crate::world::{World, act, add, finish, id, terms, worker};
 
 /// What is done before a file is taken away.
 type Make = fn(&World);
@@ -22,6 +27,12 @@ fn foreign(world: &World, number: u64) {
     );
     fs::create_dir_all(world.list().dir()).unwrap();
     world.put(&format!("{number}.json"), text);
+}
+
+fn bring_back(world: &World) {
+    let fixes = vec![Fix::BringBack(world.repository.name.clone())];
+    let mended = doctor::mend(&world.home, &worker("ann"), fixes);
+    assert_eq!(mended[0].outcome.as_str(), "done");
 }
 
 fn complete(world: &World, number: u64) {
@@ -64,4 +75,118 @@ fn an_id_that_the_history_knows_is_given_to_nobody_again() {
     complete(&world, 7);
     remove(&world, 7);
     assert_eq!(add(&world.list(), "Next", &[]).id, id(8));
+}
+
+#[test]
+fn what_was_taken_away_is_known_and_comes_back_as_we_wrote_it_last() {
+    let rows: &[(&str, Make)] = &[
+        ("a new task", |world| drop(add(&world.list(), "One", &[]))),
+        ("a completed one", |world| {
+            add(&world.list(), "One", &[]);
+            complete(world, 1);
+        }),
+        ("another program's that we completed", |world| {
+            foreign(world, 1);
+            complete(world, 1);
+        }),
+        ("one whose neighbour was linked to it", |world| {
+            add(&world.list(), "One", &[]);
+            add(&world.list(), "Two", &[1]);
+        }),
+        ("another program's that a task waits for", |world| {
+            foreign(world, 1);
+            add(&world.list(), "Two", &[1]);
+        }),
+        ("one that came back before", |world| {
+            add(&world.list(), "One", &[]);
+            add(&world.list(), "Two", &[]);
+            remove(world, 1);
+            bring_back(world);
+        }),
+    ];
+    table::each(rows.iter().map(|row| (row.0, row.1)), |make| {
+        let world = World::real();
+        make(&world);
+        add(&world.list(), "Last", &[]);
+        let before = world.list().task(&id(1)).unwrap();
+        assert!(world.list().vanished().unwrap().is_empty());
+        remove(&world, 1);
+        let away = BTreeSet::from([id(1)]);
+        assert_eq!(world.list().vanished().unwrap(), away);
+        assert_eq!(world.list().vanished_lately().unwrap(), away);
+        let refused = world.list().resolve("1").unwrap_err();
+        assert!(matches!(refused, Error::Vanished { .. }), "{refused}");
+        bring_back(&world);
+        assert!(world.list().vanished().unwrap().is_empty());
+        let after = world.list().task(&id(1)).unwrap();
+        assert_eq!(after.fingerprint(), before.fingerprint());
+        assert!(after.task.rev > before.task.rev);
+    });
+}
+
+#[test]
+fn what_we_removed_or_never_knew_was_not_taken_away() {
+    let rows: &[(&str, Make)] = &[
+        ("removed", |world| {
+            add(&world.list(), "One", &[]);
+            tasks::remove(&world.list(), &worker("ann"), &id(1)).unwrap();
+        }),
+        ("another program's own", |world| {
+            foreign(world, 1);
+            add(&world.list(), "Two", &[]);
+            remove(world, 1);
+        }),
+        ("taken back", |world| {
+            add(&world.list(), "One", &[]);
+            tasks::undo(&world.list(), &worker("operator"), tasks::UndoMode::Undo).unwrap();
+        }),
+    ];
+    table::each(rows.iter().map(|row| (row.0, row.1)), |make| {
+        let world = World::real();
+        make(&world);
+        assert!(world.list().vanished().unwrap().is_empty());
+        add(&world.list(), "Last", &[]);
+        assert!(world.list().vanished().unwrap().is_empty());
+    });
+}
+
+#[test]
+fn nobody_waits_for_what_was_completed_and_then_taken_away() {
+    let world = World::real();
+    add(&world.list(), "One", &[]);
+    add(&world.list(), "Two", &[1]);
+    add(&world.list(), "Three", &[]);
+    add(&world.list(), "Four", &[3]);
+    complete(&world, 1);
+    remove(&world, 1);
+    // Nobody knows whether this one was ever done.
+    remove(&world, 3);
+    let ready = || {
+        let outlines = world.list().load().unwrap().outlines;
+        let ready = tasks::ready(&outlines, world.home.now());
+        ready.iter().map(|it| it.id.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(ready(), [id(2)]);
+    complete(&world, 2);
+    bring_back(&world);
+    assert_eq!(ready(), [id(3)]);
+}
+
+#[test]
+fn a_watch_records_that_a_file_went_without_a_line_of_ours() {
+    let world = World::with_tasks(&["One", "Two"]);
+    let mut watch = TaskWatch::begin(&world.home, &world.repository.id).unwrap();
+    complete(&world, 1);
+    remove(&world, 1);
+    watch.look(&world.home, &world.repository.id).unwrap();
+    let history = world.history();
+    let last = &history.last().unwrap().entry;
+    assert_eq!(
+        (&last.kind, &last.task),
+        (&Kind::TaskVanished, &Some(id(1)))
+    );
+    assert_eq!(world.list().vanished().unwrap(), BTreeSet::from([id(1)]));
+    bring_back(&world);
+    assert_eq!(watch.look(&world.home, &world.repository.id).unwrap(), 0);
+    assert!(world.list().vanished().unwrap().is_empty());
 }

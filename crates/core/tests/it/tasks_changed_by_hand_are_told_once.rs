@@ -86,7 +86,7 @@ fn what_others_did_while_nobody_watched_is_told_once() {
     let told = [
         "task.edited 1",
         "task.edited 2 pending→completed",
-        "task.removed 3 pending→",
+        "task.vanished 3 pending→",
         "task.created 9 →pending",
     ];
     assert_eq!(visit(&world), told);
@@ -143,7 +143,7 @@ fn both_are_told_where_others_and_our_commands_changed_one_task() {
         "task.edited 2",
         "task.edited 3",
         "task.edited 5",
-        "task.removed 10 pending→",
+        "task.vanished 10 pending→",
     ];
     assert_eq!(told, expected);
     assert!(visit(&world).is_empty());
@@ -159,7 +159,7 @@ fn a_daemon_that_was_killed_before_it_remembered_tells_nothing_twice() {
     world.put("9.json", foreign("Theirs"));
     assert_eq!(visit(&world).len(), 2);
     fs::remove_file(world.path("9.json")).unwrap();
-    assert_eq!(visit(&world), ["task.removed 9 pending→"]);
+    assert_eq!(visit(&world), ["task.vanished 9 pending→"]);
     fs::write(&memory, before).unwrap();
     assert!(visit(&world).is_empty());
     world.put("9.json", foreign("Theirs again"));
@@ -202,7 +202,7 @@ fn a_file_of_ours_that_others_put_there_is_told_once() {
     }
     let mut told = visit(&world);
     told.sort();
-    let gone = ["20", "8", "9"].map(|it| format!("task.removed {it} claimed→"));
+    let gone = ["20", "8", "9"].map(|it| format!("task.vanished {it} claimed→"));
     assert_eq!(told, gone);
     assert!(visit(&world).is_empty());
 }
@@ -252,7 +252,7 @@ fn a_file_of_ours_that_is_whole_again_did_not_come_anew() {
     fs::rename(&away, &dir).unwrap();
     assert!(look(&mut watch, &world).is_empty());
     fs::remove_file(world.path("1.json")).unwrap();
-    assert_eq!(look(&mut watch, &world), ["task.removed 1 pending→"]);
+    assert_eq!(look(&mut watch, &world), ["task.vanished 1 pending→"]);
 }
 
 #[test]

@@ -69,7 +69,7 @@ impl FeedEvent {
 fn name_of(kind: &Kind) -> &str {
     match kind {
         Kind::BriefProposed => "controller.brief_proposed",
-        Kind::TaskRemoved => "task.deleted",
+        Kind::TaskRemoved | Kind::TaskVanished => "task.deleted",
         Kind::TaskEdited
         | Kind::TaskNoted
         | Kind::TimerStarted

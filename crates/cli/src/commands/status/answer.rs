@@ -43,6 +43,8 @@ pub struct StatusAnswer<'a> {
     pub waiting_for_person: Vec<WaitingTask<'a>>,
     /// Tasks that can never start as things are.
     pub stranded: Vec<StrandedTask<'a>>,
+    /// Tasks whose files another program took away lately; 'flagpost doctor --fix' brings them back.
+    pub vanished: Vec<TaskId>,
     /// Tasks with a claim, which may have expired.
     pub held: Vec<Outline<'a>>,
     /// Accounts at their limit, with which no run of this home starts anything; those that open first

@@ -64,6 +64,15 @@ pub(super) const FAULTS: &[Fault] = &[
         fs::remove_file(history(world)).unwrap();
         by_hand(move |world| assert!(token(world, "2") > last))
     }),
+    ("something moved a target", 0, TargetMoved, |world| {
+        let text = fs::read_to_string(history(world)).unwrap();
+        let mut line = first(&text, "worker.registered");
+        line["n"] = json!(text.lines().count() + 1);
+        line["kind"] = json!("land.target_moved");
+        line["detail"] = json!({"onto": "main", "from": "a", "to": "b"});
+        put(&history(world), chained(&text, line));
+        fixed()
+    }),
     ("a number at the end of all", 1, HistoryJumped, |world| {
         let text = fs::read_to_string(history(world)).unwrap();
         let mut line = first(&text, "worker.registered");

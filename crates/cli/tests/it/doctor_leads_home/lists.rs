@@ -52,6 +52,18 @@ pub(super) const FAULTS: &[Fault] = &[
         drop(rooted(world, "roots"));
         by_hand(move |_| fs::rename(&theirs, theirs.with_file_name("their-web")).unwrap())
     }),
+    (
+        "another program took a task away",
+        0,
+        TaskVanished,
+        |world| {
+            world.ok(["add", "Theirs to remove"]);
+            let (dir, highest) = (world.list("web"), world.list("web").join(".highwatermark"));
+            let last = fs::read_to_string(highest).unwrap();
+            fs::remove_file(dir.join(format!("{}.json", last.trim()))).unwrap();
+            fixed()
+        },
+    ),
     ("a torn task", 1, TaskBroken, |world| {
         put(&task(world, "12"), "{");
         by_hand(|world| fs::remove_file(task(world, "12")).unwrap())

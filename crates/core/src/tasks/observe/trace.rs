@@ -80,7 +80,7 @@ pub(super) fn file_events(entry: &Entry) -> Vec<(TaskId, FileEvent<'_>)> {
         let content = detail.get(FINGERPRINT).and_then(Value::as_str);
         let changed = detail.get("changes").and_then(Value::as_object);
         let what = match (&entry.kind, content, changed) {
-            (Kind::TaskRemoved, ..) => What::Removed,
+            (Kind::TaskRemoved | Kind::TaskVanished, ..) => What::Removed,
             (_, Some(content), _) => What::Content(content),
             (_, None, Some(changed)) => What::Changes(changed),
             (_, None, None) => What::Nothing,
@@ -223,7 +223,7 @@ impl Suspect {
         let kind = match deed {
             Deed::Created => Kind::TaskCreated,
             Deed::Edited => Kind::TaskEdited,
-            Deed::Removed => Kind::TaskRemoved,
+            Deed::Removed => Kind::TaskVanished,
         };
         let mut entry = Entry::new(kind).detail("observed", true);
         let now = self.now.as_ref();

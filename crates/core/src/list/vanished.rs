@@ -1,0 +1,231 @@
+//! Tasks whose files another program took away.
+//!
+//! Owns telling them from those that were removed here: the history says that a task is there, and its file
+//! is not. The history keeps what each file said when we wrote it first and what we changed since, so a
+//! file comes back as we wrote it last; what others changed in it meanwhile is not known. Invariant: what
+//! the history never told of was never acknowledged, and is nobody's loss.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashSet},
+    ops::ControlFlow,
+};
+
+use flagpost_disk::{dialects::claude_tasks, fsx, task_file};
+use flagpost_model::{
+    TaskId, WorkerId, plan,
+    task::{Outline, State, Task},
+};
+use serde_json::Value;
+
+use super::{List, rows::Raw};
+use crate::{
+    change::{CONTENT, CONTENTS, FINGERPRINT, creates},
+    error::Result,
+    history::{Entry, History, Kind, Line},
+};
+
+/// How much of the end of a history is asked where an answer may not wait: some hundred changes.
+const LATELY: u64 = 256 << 10;
+
+/// What the newest lines say of a task.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LastWord {
+    /// It was removed here, or its change may not have appeared yet.
+    Gone,
+    /// It is there, or was taken away; whether we ever wrote it, older lines say.
+    Others,
+    /// The same of a task that we wrote.
+    Ours,
+}
+
+impl List<'_> {
+    /// The tasks that are ours and whose files were taken away lately, as the end of the history tells.
+    pub fn vanished_lately(&self) -> Result<BTreeSet<TaskId>> {
+        self.vanished_within(LATELY)
+    }
+
+    /// The tasks that are ours and whose files were taken away.
+    pub fn vanished(&self) -> Result<BTreeSet<TaskId>> {
+        self.vanished_within(u64::MAX)
+    }
+
+    fn vanished_within(&self, bytes: u64) -> Result<BTreeSet<TaskId>> {
+        let none = BTreeSet::new();
+        // A list that no history tells of has lost nothing that one knows.
+        let recorder = self.recorder().ok().flatten();
+        let Some(repository) = recorder.filter(|_| self.table().is_none()) else {
+            return Ok(none);
+        };
+        // Files before lines: what is made or removed meanwhile has its line by then.
+        let there: BTreeSet<TaskId> = self.ids()?.into_iter().collect();
+        let history = History::of(self.home, &repository);
+        let settled = history.settled().0;
+        let (mut told, mut voided, mut last) = (BTreeMap::new(), BTreeSet::new(), None);
+        history.backward(bytes, &mut |line| {
+            let last = *last.get_or_insert(operation(line));
+            voided.extend(line.entry.voids());
+            if voided.contains(&line.n) || !self.concerns(&line.entry) {
+                return ControlFlow::Continue(());
+            }
+            let appears = !creates(&line.entry) || operation(line) != last || line.n <= settled;
+            for (task, says) in says(&line.entry) {
+                let says = if appears { says } else { LastWord::Gone };
+                match told.get_mut(&task) {
+                    Some(known @ LastWord::Others) if says == LastWord::Ours => {
+                        *known = LastWord::Ours
+                    }
+                    Some(_) => {}
+                    None if there.contains(&task) => {}
+                    None => drop(told.insert(task, says)),
+                }
+            }
+            ControlFlow::Continue(())
+        })?;
+        let mut vanished = none;
+        for (task, says) in told {
+            let is_away = || fsx::stat(self.home.fs(), &self.task_path(&task));
+            if says == LastWord::Ours && is_away()?.is_none() {
+                vanished.insert(task);
+            }
+        }
+        Ok(vanished)
+    }
+
+    /// What the history last tells of these tasks' files; nothing of one that was written first before
+    /// histories kept that.
+    pub(crate) fn last_known(&self, tasks: &BTreeSet<TaskId>) -> Result<BTreeMap<TaskId, Raw>> {
+        let Some(repository) = self.recorder()? else {
+            return Ok(BTreeMap::new());
+        };
+        let lines = History::of(self.home, &repository).since(0)?;
+        let voided: BTreeSet<u64> = lines.iter().filter_map(|it| it.entry.voids()).collect();
+        let mut known: BTreeMap<TaskId, (Raw, u64)> = BTreeMap::new();
+        for line in &lines {
+            let entry = &line.entry;
+            if voided.contains(&line.n) || !self.concerns(entry) {
+                continue;
+            }
+            if let Some(task) = entry.task.as_ref().filter(|it| tasks.contains(it)) {
+                let rev = entry.rev();
+                match (
+                    &entry.kind,
+                    object(entry, CONTENT),
+                    object(entry, "changes"),
+                ) {
+                    (Kind::TaskRemoved, ..) => drop(known.remove(task)),
+                    (_, Some(content), _) => {
+                        known.insert(task.clone(), (content.clone(), rev.unwrap_or_default()));
+                    }
+                    (_, None, changes) => {
+                        if let Some((raw, last)) = known.get_mut(task) {
+                            *last = rev.unwrap_or(*last);
+                            changes.into_iter().for_each(|it| task_file::apply(raw, it));
+                        }
+                    }
+                }
+            }
+            for (task, changes) in neighbours(entry, "others") {
+                if let Some((raw, rev)) = known.get_mut(&task) {
+                    *rev = rev.saturating_add(1);
+                    task_file::apply(raw, changes);
+                }
+            }
+            let first = neighbours(entry, CONTENTS).filter(|(task, _)| tasks.contains(task));
+            known.extend(first.map(|(task, content)| (task, (content.clone(), 1))));
+        }
+        let restored = |(task, (raw, rev))| (task, claude_tasks::restore(raw, rev));
+        Ok(known.into_iter().map(restored).collect())
+    }
+
+    /// The task as the history last tells of it, where its file was taken away.
+    pub(super) fn taken_away(&self, task: &TaskId) -> Result<Option<Task>> {
+        if !self.vanished()?.contains(task) {
+            return Ok(None);
+        }
+        let mut known = self.last_known(&BTreeSet::from([task.clone()]))?;
+        let raw = known.remove(task);
+        Ok(raw.and_then(|raw| Some(self.understand(task, &raw).ok()?.task)))
+    }
+
+    /// Of what open tasks wait for, all that is in no file any more and was completed: nobody waits for that.
+    pub(super) fn done_and_away<'o>(
+        &self,
+        outlines: impl Iterator<Item = &'o Outline> + Clone,
+    ) -> BTreeSet<TaskId> {
+        let open = outlines.clone().filter(|it| plan::is_open(&it.state));
+        let mut missing: HashSet<&TaskId> = open.flat_map(|it| &it.blocked_by).collect();
+        if !missing.is_empty() {
+            for outline in outlines {
+                missing.remove(&outline.id);
+            }
+        }
+        let missing = missing.into_iter().cloned().collect();
+        self.completed_and_away(missing)
+    }
+
+    /// Those of these tasks whose files were taken away once they were completed. Where the history cannot be
+    /// asked, nobody knows of any.
+    pub(crate) fn completed_and_away(&self, mut tasks: BTreeSet<TaskId>) -> BTreeSet<TaskId> {
+        if tasks.is_empty() {
+            return tasks;
+        }
+        let away = self.vanished_lately().unwrap_or_default();
+        tasks.retain(|task| away.contains(task));
+        let known = self.last_known(&tasks).unwrap_or_default();
+        let is_done = |task: &TaskId| {
+            let file = known
+                .get(task)
+                .and_then(|raw| self.understand(task, raw).ok());
+            file.is_some_and(|it| it.task.state == State::Completed)
+        };
+        tasks.retain(is_done);
+        tasks
+    }
+
+    /// Puts the files back that were taken away, as the history last tells of them; whether there were any.
+    pub(crate) fn bring_back(&self, actor: &WorkerId) -> Result<bool> {
+        self.home.in_order(|| {
+            let mut change = self.change(actor)?;
+            let known = self.last_known(&self.vanished()?)?;
+            let has_any = !known.is_empty();
+            for (task, raw) in known {
+                change.restore(&task, raw)?;
+                let entry = change.note(Kind::TaskCreated, &task);
+                entry.detail.insert("brought_back".to_owned(), true.into());
+            }
+            change.commit()?;
+            Ok(has_any)
+        })
+    }
+}
+
+/// What a line says of the files of tasks.
+fn says(entry: &Entry) -> Vec<(TaskId, LastWord)> {
+    let mut all = Vec::new();
+    if let Some(task) = &entry.task {
+        let says = match entry.kind {
+            Kind::TaskRemoved => Some(LastWord::Gone),
+            Kind::TaskVanished => Some(LastWord::Others),
+            _ if entry.rev().is_some() => Some(LastWord::Ours),
+            _ => (entry.detail.contains_key(FINGERPRINT)).then_some(LastWord::Others),
+        };
+        all.extend(says.map(|it| (task.clone(), it)));
+    }
+    all.extend(neighbours(entry, "others").map(|(task, _)| (task, LastWord::Ours)));
+    all
+}
+
+/// What a line says of tasks that have no line of their own.
+fn neighbours<'e>(entry: &'e Entry, key: &str) -> impl Iterator<Item = (TaskId, &'e Raw)> {
+    let told = object(entry, key).into_iter().flatten();
+    told.filter_map(|(task, it)| Some((task.parse().ok()?, it.as_object()?)))
+}
+
+fn object<'e>(entry: &'e Entry, key: &str) -> Option<&'e Raw> {
+    entry.detail.get(key).and_then(Value::as_object)
+}
+
+/// The number that all lines of one change share.
+fn operation(line: &Line) -> u64 {
+    line.entry.number("op").unwrap_or(line.n)
+}
