@@ -155,6 +155,27 @@ fn a_run_whose_work_does_not_land_says_so_and_fails() {
     assert_eq!(stage.world.flagpost(["land", "--yes"]).code, 0);
 }
 
+#[test]
+fn an_agent_that_moves_the_target_itself_is_told_of_and_fails_the_run() {
+    let stage = Stage::new("- [ ] Task 1\n");
+    let first = stage.world.run(stage.world.command_of("git").args([
+        "commit",
+        "--allow-empty",
+        "-qm",
+        "first",
+    ]));
+    assert_eq!(first.code, 0, "{first}");
+    let body = "echo x > x; git add . && git commit -qm 'past the check' && git update-ref refs/heads/main HEAD";
+    let ran = exits(
+        stage.run(body, &["--worktrees", "--land", "--check", "false"]),
+        1,
+    );
+    let told = format!("{}{}", ran.stdout, ran.stderr);
+    for words in ["somebody else moved main from", "'past the check'"] {
+        assert!(told.contains(words), "{words}: {ran}");
+    }
+}
+
 /// The second changes what the first made: with nothing but the squashed commit to go by, git would see
 /// two files of one name.
 #[test]

@@ -83,17 +83,29 @@ fn a_check_that_breaks_its_tree_gets_another_one() {
 }
 
 #[test]
-fn a_target_that_moved_meanwhile_is_checked_anew_with_what_came() {
+fn a_target_that_somebody_else_moved_ends_the_landing_and_the_next_one_checks_all() {
     let yard = Yard::of(2);
     let check = once(
         &yard,
         "cd \"$web\"; : > mine; git add mine; git commit -qm mine",
     );
-    let ran = yard.lands(&["--check", &check]);
-    assert!(
-        ran.stderr.contains("main was moved by others meanwhile"),
-        "{ran}"
-    );
+    let ran = yard.land(&["--check", &check]);
+    assert_eq!(ran.code, 4, "{ran}");
+    let [from, to] = ["main~1", "main"].map(|it| yard.git(&["rev-parse", it]));
+    for words in [
+        format!("somebody else moved main from {from} to {to} meanwhile ('mine')"),
+        format!("git log {from}..{to}"),
+    ] {
+        assert!(ran.stderr.contains(&words), "{words}: {ran}");
+    }
+    let findings = yard.world.json(["doctor"]).1;
+    let moved = findings["findings"].as_array().unwrap();
+    let moved = moved
+        .iter()
+        .find(|it| it["code"] == "target-moved")
+        .unwrap();
+    assert!(moved["what"].as_str().unwrap().contains(&to), "{moved}");
+    yard.lands(&["--check", &check]);
     yard.assert_landed([1, 2]);
     let line = yard.git(&["rev-list", "--first-parent", "main"]);
     let landed: Vec<&str> = line.lines().take(2).collect();
@@ -103,6 +115,53 @@ fn a_target_that_moved_meanwhile_is_checked_anew_with_what_came() {
             "mine"
         );
     }
+}
+
+#[test]
+fn commits_that_came_after_a_task_passed_land_only_where_it_is_named() {
+    let yard = Yard::of(2);
+    let passed = "refs/flagpost/passed/web-1/1";
+    yard.git(&["update-ref", passed, &branch(1)]);
+    yard.git(&["checkout", "-q", &branch(1)]);
+    yard.write("late", "nobody looked\n");
+    yard.commit("late");
+    yard.git(&["checkout", "-q", "main"]);
+    let ran = yard.land(&[]);
+    assert_eq!(ran.code, 1, "{ran}");
+    assert!(
+        ran.stderr.contains("'flagpost land 1' lands it as it is"),
+        "{ran}"
+    );
+    yard.assert_landed([2]);
+    let status = yard.world.ok(["land", "--status"]);
+    assert!(status.contains("changed since it passed"), "{status}");
+    yard.lands(&["1"]);
+    yard.assert_landed([1, 2]);
+    assert_eq!(
+        yard.git(&["ls-tree", "--name-only", "main", "late"]),
+        "late"
+    );
+}
+
+/// As where a signature, a credential or a hook waits for somebody.
+#[test]
+fn a_git_that_waits_is_told_of_and_ended() {
+    let yard = Yard::of(1);
+    let hooks = yard.world.repository().join(".git");
+    yard.hook(&hooks, "pre-merge-commit", "exec sleep 600");
+    yard.world.ok(["config", "set", "land.git_timeout", "12s"]);
+    let ran = yard.land(&[]);
+    assert_eq!(ran.code, 1, "{ran}");
+    for words in [
+        "it may wait for a signature, for credentials or for a hook",
+        "git did not bring it in: it was ended after 12 s",
+    ] {
+        assert!(ran.stderr.contains(words), "{words}: {ran}");
+    }
+    yard.assert_landed([]);
+    std::fs::remove_file(hooks.join("hooks/pre-merge-commit")).unwrap();
+    yard.lands(&[]);
+    yard.assert_landed([1]);
 }
 
 #[test]

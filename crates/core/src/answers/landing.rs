@@ -14,6 +14,8 @@ names! {
     ShownState {
         /// It can land.
         Queued = "queued",
+        /// It is not what it was when its task passed.
+        Changed = "changed",
         /// It builds on work that is being done again.
         Waits = "waits",
         /// It did not land.
@@ -53,6 +55,7 @@ view! {
         ahead: u64 = ahead,
         state: ShownState = match &it.state {
             BranchState::Queued => ShownState::Queued,
+            BranchState::Changed { .. } => ShownState::Changed,
             BranchState::Waits { .. } => ShownState::Waits,
             BranchState::Refused(_) => ShownState::Refused,
             BranchState::Staged => ShownState::Staged,

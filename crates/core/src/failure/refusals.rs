@@ -86,6 +86,16 @@ pub(super) fn landing(refusal: &LandingRefusal) -> (FailureKind, Option<String>)
                 "'flagpost land --push {remote}' goes on with what is left, once the remote takes it"
             )),
         ),
+        LandingRefusal::Moved { from, to, .. } => (
+            FailureKind::Conflict,
+            Some(format!(
+                "'git log {from}..{to}' shows what came; 'flagpost land' goes on on top of it"
+            )),
+        ),
+        LandingRefusal::GitChanged { .. } => (
+            FailureKind::Conflict,
+            hint("look at them: git runs them in your name; 'flagpost land' asks, and goes on"),
+        ),
         LandingRefusal::Overtaken { .. } => (
             FailureKind::TimedOut,
             hint("try again when fewer people push; a shorter check helps, too"),

@@ -81,6 +81,8 @@ const LOCK_PAUSE: Duration = Duration::from_millis(50);
 const COMPLAINT_WAIT: Duration = Duration::from_millis(500);
 /// How often to look whether the caller wants an end.
 const LOOK: Duration = Duration::from_millis(50);
+/// A call that takes so long waits for somebody who will not come.
+const LIMIT: Duration = Duration::from_secs(30 * 60);
 /// How long git and its hooks have to end in good order.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -91,6 +93,8 @@ pub struct GitOutput {
     /// Standard output.
     pub out: Vec<u8>,
     err: String,
+    /// The time that it had, where it was ended for that.
+    late: Option<Duration>,
 }
 
 impl GitOutput {
@@ -100,6 +104,12 @@ impl GitOutput {
     }
 
     fn complaint(&self) -> String {
+        if let Some(limit) = self.late {
+            return format!(
+                "it was ended after {} s: it may have waited for a signature, for credentials or for a hook",
+                limit.as_secs()
+            );
+        }
         match (self.err.trim(), self.status.signal()) {
             ("", Some(signal)) => format!("ended by signal {signal}"),
             ("", None) => format!("exit code {}", self.code().unwrap_or_default()),
@@ -123,6 +133,7 @@ pub struct Git {
     call: String,
     input: Option<String>,
     stop: Option<Arc<AtomicBool>>,
+    limit: Duration,
 }
 
 impl Git {
@@ -155,6 +166,7 @@ impl Git {
             call: String::new(),
             input: None,
             stop: None,
+            limit: LIMIT,
         }
     }
 
@@ -190,10 +202,18 @@ impl Git {
     }
 
     /// Ends git, and whatever it started, once this is set. For calls that hooks or a remote may hold up.
-    #[must_use]
-    pub fn until(mut self, stop: &Arc<AtomicBool>) -> Self {
+    pub fn end_with(&mut self, stop: &Arc<AtomicBool>) {
         self.stop = Some(Arc::clone(stop));
-        self
+    }
+
+    /// Ends git, and whatever it started, after so long; else after half an hour.
+    pub fn end_after(&mut self, limit: Duration) {
+        self.limit = limit;
+    }
+
+    /// Its arguments, as words for a person.
+    pub fn call(&self) -> &str {
+        &self.call
     }
 
     /// Runs; whatever the exit code, the answer.
@@ -260,10 +280,7 @@ impl Git {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()?;
-        let watch = self
-            .stop
-            .as_ref()
-            .map(|stop| EndOnStop::watch(&child, stop));
+        let watch = EndOnTime::watch(&child, self.stop.clone(), self.limit);
         let complaints = child.stderr.take().map(collect_aside);
         if let (Some(text), Some(mut stdin)) = (&self.input, child.stdin.take()) {
             // A git that has gone away says why in its exit code.
@@ -276,59 +293,61 @@ impl Git {
             bounded.read_to_end(&mut out)?;
             too_long = io::copy(&mut bounded.into_inner(), &mut io::sink())? > 0;
         }
-        if watch.is_some() {
-            let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-            while matches!(
-                waitid(WaitId::Pid(Pid::from_child(&child)), ended),
-                Err(Errno::INTR)
-            ) {}
-            drop(watch);
-        }
+        let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        while matches!(
+            waitid(WaitId::Pid(Pid::from_child(&child)), ended),
+            Err(Errno::INTR)
+        ) {}
+        let late = watch.end().then_some(self.limit);
         let status = child.wait()?;
         if too_long {
             let text = format!("answered with more than {ANSWER_LIMIT} bytes");
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
         }
         let err = complaints.map(|wait| wait()).unwrap_or_default();
-        Ok(GitOutput { status, out, err })
+        Ok(GitOutput {
+            status,
+            out,
+            err,
+            late,
+        })
     }
 }
 
-/// Ends a git when that is wanted. It is dropped before the process is reaped, so that its group's number
-/// is nobody else's.
-struct EndOnStop {
+/// Ends a git when that is wanted, or when its time is over. It ends before the process is reaped, so that
+/// its group's number is nobody else's.
+struct EndOnTime {
     over: mpsc::Sender<()>,
-    thread: Option<thread::JoinHandle<()>>,
+    thread: thread::JoinHandle<bool>,
 }
 
-impl EndOnStop {
-    fn watch(git: &std::process::Child, stop: &Arc<AtomicBool>) -> Self {
-        let (group, stop) = (Pid::from_child(git), Arc::clone(stop));
+impl EndOnTime {
+    fn watch(git: &std::process::Child, stop: Option<Arc<AtomicBool>>, limit: Duration) -> Self {
+        let (group, began) = (Pid::from_child(git), Instant::now());
         let (over, is_over) = mpsc::channel::<()>();
         let thread = thread::spawn(move || {
-            let mut patience = LOOK;
-            let mut signal = Signal::TERM;
+            let look = stop.as_ref().map_or(limit, |_| LOOK.min(limit));
+            let mut patience = look;
+            let (mut signal, mut is_late) = (Signal::TERM, false);
             while is_over.recv_timeout(patience) == Err(mpsc::RecvTimeoutError::Timeout) {
-                if stop.load(Ordering::Relaxed) {
+                let is_stopped = stop.as_ref().is_some_and(|it| it.load(Ordering::Relaxed));
+                is_late |= !is_stopped && began.elapsed() >= limit;
+                if is_stopped || is_late {
                     // One that is gone has ended.
                     let _ = kill_process_group(group, signal);
                     (patience, signal) = (GRACE, Signal::KILL);
                 }
             }
+            is_late
         });
-        Self {
-            over,
-            thread: Some(thread),
-        }
+        Self { over, thread }
     }
-}
 
-impl Drop for EndOnStop {
-    fn drop(&mut self) {
+    /// Watches no more; whether the time was over.
+    fn end(self) -> bool {
+        // One that has panicked has ended nothing.
         let _ = self.over.send(());
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
+        self.thread.join().unwrap_or_default()
     }
 }
 

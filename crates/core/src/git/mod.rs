@@ -66,6 +66,14 @@ pub fn commit(dir: &Path, name: &str) -> GitResult<Option<String>> {
     }
 }
 
+/// The first line of what a commit says of itself.
+pub fn subject(dir: &Path, commit: &str) -> GitResult<String> {
+    let out = Git::at(dir)
+        .args(&["log", "-1", "--format=%s", commit, "--"])
+        .run()?;
+    Ok(text(&out))
+}
+
 /// The commit of the branch of this whole name; none where there is none. Words that name a commit in another
 /// way, as `main~1` does, are no branch's.
 pub fn tip(dir: &Path, full: &str) -> GitResult<Option<String>> {

@@ -11,6 +11,7 @@ mod queue;
 mod refs;
 mod refusal;
 mod session;
+mod settings;
 mod view;
 
 use std::path::{Path, PathBuf};
@@ -25,11 +26,12 @@ use crate::{
 };
 
 pub use activity::{LandingActivity, LandingStep};
-pub use outcome::{LandedTask, recall, record_landed, refuse};
+pub use outcome::{LandedTask, recall, record_landed, record_moved, refuse};
 pub use queue::{BranchState, LandingQueue, QueuedBranch, queue};
-pub use refs::{LandedTag, landed_below, landed_ref, staged_ref};
+pub use refs::{LandedTag, landed_below, landed_ref, passed_ref, staged_ref};
 pub use refusal::LandingRefusal;
 pub use session::SessionLanding;
+pub use settings::GitSettings;
 pub use view::LandingView;
 
 /// The lock that a landing holds for its life.

@@ -15,7 +15,8 @@ use super::{BranchState, QueuedBranch, Target, queue::BranchOwners, refs::Branch
 use crate::{
     error::{Error, Result},
     git::{self, Branch, Git},
-    history::Kind,
+    history::{Entry, History, Kind},
+    home::Home,
     list::List,
     relay::Fleet,
     repository::Repository,
@@ -84,6 +85,19 @@ pub fn record_landed(
         }
         Ok(recorded)
     })
+}
+
+/// Records that somebody else moved the target from one commit to another.
+pub fn record_moved(
+    (home, repository, actor): (&Home, &Repository, &WorkerId),
+    (onto, from, to): (&str, &str, &str),
+) -> Result<()> {
+    let entry = Entry::new(Kind::TargetMoved)
+        .detail("onto", onto)
+        .detail("from", from)
+        .detail("to", to);
+    let history = History::of(home, &repository.id);
+    history.record(actor, home.now(), vec![entry])
 }
 
 /// Sends a task's work back: it is done again, or asks a person where that was tried often enough.

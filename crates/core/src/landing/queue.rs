@@ -17,7 +17,7 @@ use flagpost_model::{
 
 use super::{
     Target,
-    refs::{BranchRefs, landed_ref},
+    refs::{BranchRefs, landed_ref, passed_ref},
 };
 use crate::{
     error::{Error, Result},
@@ -62,6 +62,11 @@ pub struct QueuedBranch {
 pub enum BranchState {
     /// It can land.
     Queued,
+    /// It is not what it was when its task passed: somebody has to want it, by name.
+    Changed {
+        /// The commit that it stood on then.
+        passed: String,
+    },
     /// It builds on these, whose work is being done again.
     Waits {
         /// Which tasks.
@@ -80,10 +85,14 @@ impl LandingQueue {
         self.branches.iter().filter(ready)
     }
 
-    /// The same of these tasks only, where some are named.
+    /// The same of these tasks only, where some are named: by that somebody wants what came late, too.
     pub fn ready_of<'q>(&'q self, only: &'q [TaskId]) -> impl Iterator<Item = &'q QueuedBranch> {
-        self.ready()
-            .filter(|it| only.is_empty() || only.contains(&it.task))
+        let is_meant = |it: &&QueuedBranch| match it.state {
+            BranchState::Queued => only.is_empty() || only.contains(&it.task),
+            BranchState::Changed { .. } => only.contains(&it.task),
+            _ => false,
+        };
+        self.branches.iter().filter(is_meant)
     }
 
     /// How many commits of a branch the target lacks.
@@ -197,7 +206,12 @@ fn judged(
                 Err(error) => return Err(error),
             };
             it.state = match (task.state.clone(), task.not_landed()) {
-                (State::Completed, _) => BranchState::Queued,
+                (State::Completed, _) => match refs.passed.get(&passed_ref(&it.branch)) {
+                    Some(passed) if *passed != it.tip => BranchState::Changed {
+                        passed: passed.clone(),
+                    },
+                    Some(_) | None => BranchState::Queued,
+                },
                 (_, Some(refused)) => BranchState::Refused(refused.clone()),
                 // It is being done for the first time.
                 (_, None) => continue,

@@ -2,7 +2,8 @@
 //!
 //! Owns `refs/flagpost/landed/{session}/{task}`, an annotated tag of the commit that a task's branch had
 //! when its work landed, and `refs/flagpost/staged/{target}`, a commit that passed its check and waits for
-//! a working tree. A tag's message says which commit of the target brought the work. It is made in one
+//! a working tree, and `refs/flagpost/passed/{session}/{task}`, the commit of a task's branch when it passed.
+//! A tag's message says which commit of the target brought the work. It is made in one
 //! transaction with the move of the target, so that a crash leaves both or neither.
 
 use std::{collections::BTreeMap, path::Path};
@@ -21,10 +22,22 @@ const FORMAT: &str =
 /// Below which tested commits wait.
 const STAGED: &str = "refs/flagpost/staged";
 
+/// Below which the commits lie that branches had when their tasks passed.
+const PASSED: &str = "refs/flagpost/passed";
+
 /// The name of the tag of a task's branch.
 pub fn landed_ref(branch: &Branch) -> String {
+    below(LANDED, branch)
+}
+
+/// The name of the commit that a task's branch had when the task passed.
+pub fn passed_ref(branch: &Branch) -> String {
+    below(PASSED, branch)
+}
+
+fn below(place: &str, branch: &Branch) -> String {
     let rest = branch.as_str().split_once('/').map_or("", |(_, rest)| rest);
-    format!("{LANDED}/{rest}")
+    format!("{place}/{rest}")
 }
 
 /// The name of what waits to be taken into a target.
@@ -85,6 +98,8 @@ pub(super) struct BranchRefs {
     pub(super) tips: BTreeMap<String, String>,
     /// The tag of each that landed, by the tag's whole name.
     pub(super) tags: BTreeMap<String, LandedTag>,
+    /// The commit of each branch when its task passed, by that name's whole name.
+    pub(super) passed: BTreeMap<String, String>,
     /// What waits to be taken into the target.
     pub(super) staged: Option<String>,
 }
@@ -92,7 +107,13 @@ pub(super) struct BranchRefs {
 impl BranchRefs {
     pub(super) fn of(top: &Path, target: &Target) -> GitResult<Self> {
         let out = Git::at(top)
-            .args(&["for-each-ref", FORMAT, "refs/heads/flagpost", LANDED])
+            .args(&[
+                "for-each-ref",
+                FORMAT,
+                "refs/heads/flagpost",
+                LANDED,
+                PASSED,
+            ])
             .arg(staged_ref(&target.branch))
             .run()?;
         let mut refs = Self::default();
@@ -111,6 +132,8 @@ impl BranchRefs {
         if name.starts_with(LANDED) {
             let tag = parse_tag(name, rest);
             self.tags.extend(tag.map(|tag| (name.to_owned(), tag)));
+        } else if name.starts_with(PASSED) {
+            self.passed.insert(name.to_owned(), object.to_owned());
         } else if name == staged_ref(&target.branch) {
             self.staged = Some(object.to_owned());
         } else if name.starts_with("refs/heads/") {

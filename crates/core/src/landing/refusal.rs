@@ -65,6 +65,26 @@ pub enum LandingRefusal {
         /// What git said.
         why: String,
     },
+    /// Somebody else moved the target on this machine.
+    #[error(
+        "somebody else moved {branch} from {from} to {to} meanwhile ('{subject}'), and nothing landed on top of that"
+    )]
+    Moved {
+        /// The branch.
+        branch: String,
+        /// Where it stood.
+        from: String,
+        /// Where it stands.
+        to: String,
+        /// What the newer commit says of itself.
+        subject: String,
+    },
+    /// What git runs is not what it was when the last run began.
+    #[error("nothing lands: since the last run began, what git runs here was changed: {}", what.join(", "))]
+    GitChanged {
+        /// Settings, hooks and files of git.
+        what: Vec<String>,
+    },
     /// The target moves faster than it can be checked.
     #[error("{branch} was moved by others {times} times while its next commit was checked")]
     Overtaken {

@@ -13,12 +13,15 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use flagpost_core::{Home, List, Repository, Settings};
+use flagpost_core::{
+    self as core, Home, List, Repository, Settings,
+    landing::{LandingRefusal, Target},
+};
 use flagpost_model::{ListRef, WorkerId};
 
 use super::{Driver, Input, RunContext};
 use crate::{
-    error::Result,
+    error::{Error, Result},
     events::RunEvent,
     landing::{Landing, LandingReport, LandingTerms},
 };
@@ -28,8 +31,15 @@ use crate::{
 pub enum LandingNews {
     /// Something happened.
     Told(Box<RunEvent>),
-    /// A landing ended; why it did not go on, where it did not.
-    Ended(std::result::Result<Box<LandingReport>, String>),
+    /// A landing ended.
+    Ended(Box<LandingReport>),
+    /// A landing did not go on.
+    Failed {
+        /// Why.
+        why: String,
+        /// Whether that is to be told at the end, too, whatever lands later.
+        lasts: bool,
+    },
 }
 
 /// The thread.
@@ -40,6 +50,8 @@ pub(super) struct LandingThread {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
     report: LandingReport,
+    /// That somebody else moved the target, where that happened first.
+    moved: Option<String>,
 }
 
 /// What the thread works with.
@@ -73,11 +85,15 @@ impl LandingThread {
             told: told.clone(),
         };
         let (passed, wakes) = mpsc::channel();
+        // Before any agent has begun. What stands in the way of landing at all is told by the first landing.
+        let target = Target::of(stage.repository, terms.onto.as_deref());
+        let known = target.ok().map(|it| it.tip);
         Self {
             passed: Some(passed),
             stop,
-            thread: Some(thread::spawn(move || room.serve(&wakes))),
+            thread: Some(thread::spawn(move || room.serve(&wakes, known))),
             report: LandingReport::default(),
+            moved: None,
         }
     }
 
@@ -127,21 +143,28 @@ impl Drop for LandingThread {
 
 impl LandingRoom {
     /// Lands whenever something passed, and once more at the end.
-    fn serve(&self, wakes: &Receiver<()>) {
+    fn serve(&self, wakes: &Receiver<()>, mut known: Option<String>) {
         loop {
             let is_last = wakes.recv().is_err();
             // One landing is for all that passed by now.
             while wakes.try_recv().is_ok() {}
-            let ended = self.land().map(Box::new);
-            let ended = ended.map_err(|error| flagpost_core::describe(&error));
-            self.tell(LandingNews::Ended(ended));
+            self.tell(match self.land(&mut known) {
+                Ok(report) => LandingNews::Ended(Box::new(report)),
+                Err(error) => LandingNews::Failed {
+                    why: flagpost_core::describe(&error),
+                    lasts: matches!(
+                        &error,
+                        Error::Core(core::Error::Landing(LandingRefusal::Moved { .. }))
+                    ),
+                },
+            });
             if is_last {
                 return;
             }
         }
     }
 
-    fn land(&self) -> Result<LandingReport> {
+    fn land(&self, known: &mut Option<String>) -> Result<LandingReport> {
         let list = List::find(&self.home, &self.list)?;
         let stage = RunContext {
             home: &self.home,
@@ -153,7 +176,8 @@ impl LandingRoom {
             self.tell(LandingNews::Told(Box::new(event)));
             Ok(())
         };
-        Landing::begin(stage, &self.actor, &self.terms, &self.stop, &mut tell)?.land()
+        let told = (known, &mut tell as _);
+        Landing::begin(stage, &self.actor, &self.terms, &self.stop, told)?.land()
     }
 
     fn tell(&self, news: LandingNews) {
@@ -179,20 +203,23 @@ impl Driver<'_> {
                 }
                 event => self.tell(event)?,
             },
-            LandingNews::Ended(Ok(report)) => {
+            LandingNews::Ended(report) => {
                 self.list.change();
                 if let Some(thread) = &mut self.lander {
                     thread.add(*report);
                 }
                 return Ok(true);
             }
-            LandingNews::Ended(Err(why)) => {
+            LandingNews::Failed { why, lasts } => {
                 let words = format!("nothing more lands for now: {why}");
                 if self.noticed.insert(words.clone()) {
                     self.tell(RunEvent::Notice { words })?;
                 }
                 if let Some(thread) = &mut self.lander {
-                    thread.report.failed = Some(why);
+                    match lasts {
+                        true => drop(thread.moved.get_or_insert(why)),
+                        false => thread.report.failed = Some(why),
+                    }
                 }
                 return Ok(true);
             }
@@ -228,9 +255,10 @@ impl Driver<'_> {
                 self.landing(news)?;
             }
         }
-        Ok(self
-            .lander
-            .take()
-            .map(|mut it| std::mem::take(&mut it.report)))
+        Ok(self.lander.take().map(|mut it| {
+            let report = std::mem::take(&mut it.report);
+            let failed = it.moved.take().or(report.failed);
+            LandingReport { failed, ..report }
+        }))
     }
 }

@@ -29,12 +29,12 @@ impl Landing<'_> {
         let Some(worktree) = worktrees.find(&branch.task)? else {
             return Ok(worktrees.close_branch(&branch.task)?);
         };
-        let said = match worktrees.close(&worktree) {
+        let (said, kept) = match worktrees.close(&worktree) {
             Closed::Removed => return Ok(()),
-            closed => closed.to_string(),
+            closed => (closed.to_string(), closed.is_kept()),
         };
         let task = branch.task.clone();
-        (self.tell)(RunEvent::Worktree { task, said })
+        (self.tell)(RunEvent::Worktree { task, said, kept })
     }
 
     /// Whether a task that is still to be done begins with this branch.

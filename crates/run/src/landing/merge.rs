@@ -5,10 +5,7 @@
 //! of the operator's tree; settings that would make git do more or less than asked do not count. A squash leaves no trace of what it brought, so a branch that builds on it is merged
 //! onto a commit that says so, which nothing names.
 
-use std::{
-    path::Path,
-    sync::{Arc, atomic::AtomicBool},
-};
+use std::path::Path;
 
 use flagpost_core::{
     git::{self, Git, GitOutput, GitResult},
@@ -16,8 +13,11 @@ use flagpost_core::{
 };
 use flagpost_model::task::LandingMethod;
 
-use super::tree::LandingTree;
-use crate::worktree::{FileList, WorktreeResult, conflicts};
+use super::{tree::LandingTree, waiting::GitCalls};
+use crate::{
+    error::Result,
+    worktree::{FileList, WorktreeResult, conflicts},
+};
 
 /// What came of it.
 #[derive(Debug)]
@@ -32,14 +32,14 @@ pub(super) enum Merged {
 
 /// Brings a branch in. The tree stands on `before`, which holds the work of `brought`, other branches' tips.
 pub(super) fn take_in(
-    (tree, stop): (&LandingTree, &Arc<AtomicBool>),
+    (tree, calls): (&LandingTree, &mut GitCalls<'_>),
     (before, brought): (&str, &[String]),
     branch: &QueuedBranch,
     method: LandingMethod,
-) -> WorktreeResult<Merged> {
+) -> Result<Merged> {
     let message = message(branch);
     // What git resolves by itself nobody has looked at.
-    let git = tree.git().until(stop).config("rerere.autoUpdate=false");
+    let git = tree.git().config("rerere.autoUpdate=false");
     let mut git = match method {
         LandingMethod::Merge => git
             .args(&["merge", "--quiet", "--no-ff", "--commit", "--no-squash"])
@@ -57,14 +57,14 @@ pub(super) fn take_in(
                 .args(&["--no-autostash", &branch.tip])
         }
     };
-    let answer = git.ask_patiently()?;
+    let answer = calls.ask(&mut git)?;
     if answer.code() == Some(0) {
         if method == LandingMethod::Squash {
-            return commit((tree, stop), before, &message);
+            return commit((tree, calls), before, &message);
         }
         return Ok(Merged::Commit(head(tree)?));
     }
-    gave_up(tree, before, &git, &answer)
+    Ok(gave_up(tree, before, &git, &answer)?)
 }
 
 /// The tips of branches that this one builds on and whose work `base` and `merged` hold, where they were
@@ -111,23 +111,20 @@ fn reset_softly(tree: &LandingTree, commit: &str) -> GitResult<()> {
 
 /// The one commit of a squash. Nothing is to be committed where the target has all of it.
 fn commit(
-    (tree, stop): (&LandingTree, &Arc<AtomicBool>),
+    (tree, calls): (&LandingTree, &mut GitCalls<'_>),
     before: &str,
     message: &str,
-) -> WorktreeResult<Merged> {
+) -> Result<Merged> {
     reset_softly(tree, before)?;
     let mut look = tree.git().args(&["diff", "--cached", "--quiet"]);
     if look.ask()?.code() == Some(0) {
         return Ok(Merged::Commit(before.to_owned()));
     }
-    let mut git = tree
-        .git()
-        .until(stop)
-        .args(&["commit", "--quiet", "-m", message]);
-    let answer = git.ask_patiently()?;
+    let mut git = tree.git().args(&["commit", "--quiet", "-m", message]);
+    let answer = calls.ask(&mut git)?;
     match answer.code() {
         Some(0) => Ok(Merged::Commit(head(tree)?)),
-        _ => gave_up(tree, before, &git, &answer),
+        _ => Ok(gave_up(tree, before, &git, &answer)?),
     }
 }
 

@@ -15,6 +15,7 @@ mod report;
 mod requests;
 mod target;
 mod tree;
+mod waiting;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -26,9 +27,10 @@ use std::{
 };
 
 use flagpost_core::{
+    git,
     landing::{
-        self, BranchState, LandingActivity, LandingLock, LandingQueue, LandingRefusal, LandingStep,
-        QueuedBranch, Target,
+        self, BranchState, GitSettings, LandingActivity, LandingLock, LandingQueue, LandingRefusal,
+        LandingStep, QueuedBranch, Target, staged_ref,
     },
     sessions::Sessions,
 };
@@ -42,6 +44,7 @@ use crate::{
     driver::RunContext,
     error::{Error, Result},
     events::{LandingAgain, RunEvent},
+    worktree::submodules,
 };
 
 pub use rehearsal::{Rehearsed, rehearse};
@@ -51,6 +54,7 @@ use merge::{Merged, brought, take_in};
 use target::Moved;
 use tree::LandingTree;
 pub(crate) use tree::NAME as TREE;
+use waiting::GitCalls;
 
 /// What the operator asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,6 +67,8 @@ pub struct LandingTerms {
     pub check: Option<String>,
     /// How long it may take.
     pub timeout: SignedDuration,
+    /// How long a call of git may take that may wait for somebody.
+    pub git_timeout: SignedDuration,
     /// How many branches are merged, checked and moved to together.
     pub batch: usize,
     /// How often refused work is done again before a person is asked.
@@ -126,6 +132,8 @@ pub struct Landing<'a> {
     /// Groups that a failed check left to be tried in halves, the next one last.
     halves: Vec<Vec<TaskId>>,
     overtaken: u32,
+    /// Where the target stands as far as this landing, and the run that it belongs to, moved it or saw it first.
+    known: &'a mut Option<String>,
     /// A commit that is known to pass.
     sound: Option<String>,
     /// Whether what an earlier landing left, or others did, is to be looked at first.
@@ -144,14 +152,22 @@ impl<'a> Landing<'a> {
         actor: &'a WorkerId,
         terms: &'a LandingTerms,
         stop: &'a Arc<AtomicBool>,
-        tell: &'a mut dyn FnMut(RunEvent) -> Result<()>,
+        (known, tell): (
+            &'a mut Option<String>,
+            &'a mut dyn FnMut(RunEvent) -> Result<()>,
+        ),
     ) -> Result<Self> {
-        let onto = Target::of(stage.repository, terms.onto.as_deref())?.branch;
+        let Target { branch: onto, tip } = Target::of(stage.repository, terms.onto.as_deref())?;
+        known.get_or_insert(tip);
+        let what = GitSettings::of(stage.repository)?.changed(stage.home, stage.repository)?;
+        if !what.is_empty() {
+            return Err(LandingRefusal::GitChanged { what }.into());
+        }
         let lock = LandingLock::take(stage.home, stage.repository)?;
         check::end_leftover(stage.repository);
         Ok(Self {
             sessions: Sessions::of(stage.home, stage.repository),
-            tree: LandingTree::of(stage.home, stage.repository)?,
+            tree: LandingTree::of(stage, terms.git_timeout)?,
             stage,
             actor,
             terms,
@@ -159,6 +175,7 @@ impl<'a> Landing<'a> {
             tell,
             halves: Vec::new(),
             overtaken: 0,
+            known,
             sound: None,
             must_settle: true,
             report: LandingReport {
@@ -224,11 +241,13 @@ impl<'a> Landing<'a> {
         let (list, repository) = (self.stage.list, self.stage.repository);
         let mut target = self.target()?;
         if std::mem::replace(&mut self.must_settle, false) {
+            self.must_be_known(&target)?;
             let fetched = self.fetched(target)?;
             self.take_staged(&fetched)?;
             target = self.target()?;
             self.recall(&target)?;
         }
+        self.must_be_known(&target)?;
         Ok(landing::queue(&self.sessions, repository, list, target)?)
     }
 
@@ -279,10 +298,15 @@ impl<'a> Landing<'a> {
             )?;
             self.tree.went_to(None);
             let onto = (before.as_str(), &brought[..]);
-            let place = (&self.tree, self.stop);
-            match take_in(place, onto, branch, self.terms.method)? {
+            let mut calls = GitCalls::of(self.stop, self.terms, self.tell);
+            match take_in((&self.tree, &mut calls), onto, branch, self.terms.method)? {
                 Merged::Commit(commit) => {
                     self.tree.went_to(Some(&commit));
+                    let top = &self.stage.repository.top;
+                    if let Some(why) = submodules::bring_pointed(top, before, &commit)? {
+                        self.leave(branch, why)?;
+                        break;
+                    }
                     merged.push((branch.clone(), commit));
                 }
                 // Against what landed, or only against its neighbours: alone it will show.
@@ -410,6 +434,8 @@ impl<'a> Landing<'a> {
                 return Ok(());
             }
             Moved::Meanwhile => {
+                let now = self.target()?;
+                self.must_be_known(&now)?;
                 self.must_settle = true;
                 self.overtaken += 1;
                 if self.overtaken == PATIENCE {
@@ -491,6 +517,18 @@ impl<'a> Landing<'a> {
 
     /// What is said at the end: where the target stands, and what waits.
     fn account_for(&mut self, queue: &LandingQueue) -> Result<()> {
+        if self.terms.only.is_empty() {
+            for branch in &queue.branches {
+                if let BranchState::Changed { passed } = &branch.state {
+                    let (task, tip) = (&branch.task, &branch.tip);
+                    let why = format!(
+                        "its branch stands on {tip} and stood on {passed} when it passed: look at it, and \
+                         'flagpost land {task}' lands it as it is"
+                    );
+                    self.leave(branch, why)?;
+                }
+            }
+        }
         let waits = |it: &&QueuedBranch| {
             let is_behind = it
                 .builds_on
@@ -508,6 +546,11 @@ impl<'a> Landing<'a> {
             Some(event) => (self.tell)(event),
             None => Ok(()),
         }
+    }
+
+    /// The calls of git that may wait for somebody.
+    fn calls(&mut self) -> GitCalls<'_> {
+        GitCalls::of(self.stop, self.terms, self.tell)
     }
 
     fn show(&self, step: LandingStep, target: &Target, group: &[QueuedBranch]) -> Result<()> {

@@ -25,13 +25,11 @@ impl Landing<'_> {
         let Some(theirs) = self.tip_at(&remote, &target)? else {
             return Ok(target);
         };
-        let fetched = Git::at(&top)
-            .until(self.stop)
-            .args(&["fetch", "--quiet", "--", &remote, &target.full()])
-            .run_patiently();
-        if let Err(error) = fetched {
+        let mut fetch = Git::at(&top).args(&["fetch", "--quiet", "--", &remote, &target.full()]);
+        let answer = self.calls().ask(&mut fetch)?;
+        if answer.code() != Some(0) {
             self.must_go_on(&target)?;
-            return Err(refused(remote, target.branch, error));
+            return Err(refused(remote, target.branch, fetch.refused(&answer)));
         }
         if is_ancestor(&top, &theirs, &target.tip)? {
             return Ok(target);
@@ -50,15 +48,15 @@ impl Landing<'_> {
     }
 
     /// Where the target stands at a remote; none where it has no such branch yet.
-    fn tip_at(&self, remote: &str, target: &Target) -> Result<Option<String>> {
-        let mut git = Git::at(&self.stage.repository.top).until(self.stop).args(&[
+    fn tip_at(&mut self, remote: &str, target: &Target) -> Result<Option<String>> {
+        let mut git = Git::at(&self.stage.repository.top).args(&[
             "ls-remote",
             "--exit-code",
             "--",
             remote,
             &target.full(),
         ]);
-        let answer = git.ask()?;
+        let answer = self.calls().ask(&mut git)?;
         match answer.code() {
             Some(0) => {
                 let line = text(&answer.out);
@@ -78,12 +76,11 @@ impl Landing<'_> {
         let Some(remote) = self.terms.push.clone() else {
             return Ok(true);
         };
-        let top = &self.stage.repository.top;
-        let mut git = Git::at(top)
-            .until(self.stop)
+        let top = self.stage.repository.top.clone();
+        let mut git = Git::at(&top)
             .args(&["push", "--quiet", "--", &remote])
             .arg(format!("{commit}:{}", target.full()));
-        let answer = git.ask()?;
+        let answer = self.calls().ask(&mut git)?;
         if answer.code() == Some(0) {
             (self.tell)(RunEvent::LandPushed {
                 onto: target.branch.clone(),
@@ -95,7 +92,7 @@ impl Landing<'_> {
         self.must_go_on(target)?;
         let is_too_late = match self.tip_at(&remote, target)? {
             Some(theirs) => {
-                git::commit(top, &theirs)?.is_none() || !is_ancestor(top, &theirs, commit)?
+                git::commit(&top, &theirs)?.is_none() || !is_ancestor(&top, &theirs, commit)?
             }
             None => false,
         };

@@ -48,7 +48,7 @@ impl Landing<'_> {
         let mut found = Vec::new();
         for branch in queue.branches.drain(..) {
             match branch.state {
-                BranchState::Queued | BranchState::Staged => {
+                BranchState::Queued | BranchState::Changed { .. } | BranchState::Staged => {
                     let requests = github.requests(branch.branch.as_str(), &target.branch)?;
                     found.push((branch, requests));
                 }
@@ -95,10 +95,9 @@ impl Landing<'_> {
         }
         self.show(LandingStep::Pushing, target, slice::from_ref(branch))?;
         let mut push = Git::at(&self.stage.repository.top)
-            .until(self.stop)
             .args(&["push", "--quiet", "--", self.terms.requested_at()])
             .arg(format!("{}:{}", branch.tip, branch.branch.full()));
-        let pushed = push.ask()?;
+        let pushed = self.calls().ask(&mut push)?;
         if pushed.code() != Some(0) {
             return Ok(Some(push.refused(&pushed).message));
         }

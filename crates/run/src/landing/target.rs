@@ -9,7 +9,10 @@ use std::path::{Path, PathBuf};
 
 use flagpost_core::{
     git::{self, Git, is_ancestor},
-    landing::{LandedTag, LandingQueue, QueuedBranch, Target, landed_ref, staged_ref},
+    landing::{
+        LandedTag, LandingQueue, LandingRefusal, QueuedBranch, Target, landed_ref, record_moved,
+        staged_ref,
+    },
 };
 
 use super::Landing;
@@ -67,6 +70,7 @@ impl Landing<'_> {
             return Ok(Moved::Meanwhile);
         }
         if is_direct {
+            *self.known = Some(commit.to_owned());
             return Ok(Moved::Yes);
         }
         if !self.pushed(target, commit)? {
@@ -81,6 +85,32 @@ impl Landing<'_> {
             // A push takes its time, in which the operator may have gone to another branch.
             _ => self.advance(target, commit),
         }
+    }
+
+    /// Refuses to land on what somebody else brought onto the target meanwhile: nobody looked at it, and no
+    /// check ran. Whoever lands next has been told of it.
+    pub(super) fn must_be_known(&mut self, target: &Target) -> Result<()> {
+        let known = self.known.replace(target.tip.clone());
+        let Some(from) = known.filter(|it| *it != target.tip) else {
+            return Ok(());
+        };
+        let repository = self.stage.repository;
+        // Somebody took what passed and waited for that.
+        let staged = git::commit(&repository.top, &staged_ref(&target.branch))?;
+        if staged.as_ref() == Some(&target.tip) {
+            return Ok(());
+        }
+        let (branch, to) = (target.branch.clone(), target.tip.clone());
+        let told = (self.stage.home, repository, self.actor);
+        record_moved(told, (&branch, &from, &to))?;
+        let subject = git::subject(&repository.top, &to)?;
+        Err(LandingRefusal::Moved {
+            branch,
+            from,
+            to,
+            subject,
+        }
+        .into())
     }
 
     /// Takes a commit that was staged by an earlier landing, where that can be done now.
@@ -116,7 +146,10 @@ impl Landing<'_> {
             let full = target.full();
             let refs = format!("update {full} {commit} {tip}\ndelete {staged} {commit}\n");
             return Ok(match self.at_once(target, &refs)? {
-                true => Moved::Yes,
+                true => {
+                    *self.known = Some(commit.to_owned());
+                    Moved::Yes
+                }
                 false => Moved::Meanwhile,
             });
         };
@@ -128,11 +161,12 @@ impl Landing<'_> {
         let mut why = unfit(dir)?;
         if why.is_none() {
             let mut git = fast_forward(dir, target, commit);
-            let answer = git.ask_patiently()?;
+            let answer = self.calls().ask(&mut git)?;
             let top = &self.stage.repository.top;
             let is_on = git::commit(top, &target.full())?.as_deref() == Some(commit);
             match answer.code() {
                 Some(0) if is_on => {
+                    *self.known = Some(commit.to_owned());
                     self.report.take = None;
                     self.waiting = None;
                     self.unstage(target, commit)?;

@@ -5,14 +5,16 @@
 //! faster with them. Nobody works in it but the landing that holds the lock, so all that is in it may go,
 //! and what a dead landing or a check broke of it is mended.
 
-use std::path::{Path, PathBuf};
-
-use flagpost_core::{
-    Home, Repository,
-    git::{self, Git, GitResult, with_hooks},
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
 };
-use flagpost_disk::fsx;
 
+use flagpost_core::git::{self, Git, GitResult, with_hooks};
+use flagpost_disk::fsx;
+use jiff::SignedDuration;
+
+use crate::driver::RunContext;
 use crate::worktree::{
     FileList, WorktreeResult,
     listing::{self, WorktreeEntry},
@@ -29,24 +31,34 @@ pub(super) struct LandingTree {
     path: PathBuf,
     /// The setting for the operator's hooks ([`git::own_hooks`]): what is merged brings none of its own.
     hooks: Option<String>,
+    /// How long a call of git may take.
+    limit: Duration,
     /// The commit that it stands on with nothing else in it, where that is known.
     stands: Option<String>,
 }
 
 impl LandingTree {
-    pub(super) fn of(home: &Home, repository: &Repository) -> GitResult<Self> {
-        let root = crate::worktree::root(home, repository);
+    pub(super) fn of(stage: RunContext<'_>, limit: SignedDuration) -> GitResult<Self> {
+        let repository = stage.repository;
+        let root = crate::worktree::root(stage.home, repository);
         Ok(Self {
             top: repository.top.clone(),
             path: root.join(NAME),
             hooks: git::own_hooks(&repository.top)?,
+            limit: limit.unsigned_abs(),
             stands: None,
         })
     }
 
     /// Git in it.
     pub(super) fn git(&self) -> Git {
-        with_hooks(Git::at(&self.path), self.hooks.as_deref())
+        self.git_at(&self.path)
+    }
+
+    fn git_at(&self, dir: &Path) -> Git {
+        let mut git = with_hooks(Git::at(dir), self.hooks.as_deref());
+        git.end_after(self.limit);
+        git
     }
 
     /// Where it lies.
@@ -84,7 +96,8 @@ impl LandingTree {
         self.remove()?;
         let root = self.path.parent().unwrap_or(&self.path);
         fsx::make_dirs(&fsx::RealFs, root)?;
-        let mut add = with_hooks(Git::at(&self.top), self.hooks.as_deref())
+        let mut add = self
+            .git_at(&self.top)
             .args(&["worktree", "add", "--quiet", "--detach"])
             .arg(&self.path)
             .arg(commit);

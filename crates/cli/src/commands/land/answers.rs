@@ -76,6 +76,8 @@ pub struct ToLand {
     pub onto: String,
     /// Branches that can land.
     pub ready: usize,
+    /// Branches that are not what they were when their tasks passed; they land where they are named.
+    pub changed: usize,
     /// Branches that build on work which is being done again.
     pub waits: usize,
     /// Branches that did not land.

@@ -88,6 +88,7 @@ pub fn resolve(context: &Context, options: &LandingOptions) -> anyhow::Result<La
             Some(timeout) => timeout,
             None => settings.need(&keys::LAND_TIMEOUT)?,
         },
+        git_timeout: settings.need(&keys::LAND_GIT_TIMEOUT)?,
         batch: usize::try_from(batch.get()).unwrap_or(usize::MAX),
         retries: match options.retries {
             Some(retries) => retries.get(),

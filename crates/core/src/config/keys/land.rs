@@ -35,6 +35,21 @@ pub static LAND_TIMEOUT: SettingKey<Time> = SettingKey {
     },
 };
 
+/// `land.git_timeout`
+pub static LAND_GIT_TIMEOUT: SettingKey<Time> = SettingKey {
+    about: SettingSpec {
+        name: "land.git_timeout",
+        text: "How long a call of git may take that may wait for a signature, for credentials or for a hook.",
+        default: Some("10m"),
+        variable: Some("FLAGPOST_LAND_GIT_TIMEOUT"),
+        option: None,
+    },
+    kind: Time {
+        least: SignedDuration::from_secs(1),
+        most: SignedDuration::from_hours(24),
+    },
+};
+
 /// `land.how`
 pub static LAND_HOW: SettingKey<OneOf<LandingMethod>> = SettingKey {
     about: SettingSpec {
