@@ -108,6 +108,9 @@ pub enum Command {
     /// Show and recover the sessions of runs
     #[command(subcommand, after_help = "Example: flagpost session show")]
     Session(commands::session::SessionCommand),
+    /// List and remove the worktrees that runs left
+    #[command(subcommand, after_help = "Example: flagpost worktree list")]
+    Worktree(commands::worktree::WorktreeCommand),
     Instructions(commands::instructions::InstructionsArgs),
     #[command(flatten)]
     Gate(commands::relay::GateCommand),

@@ -14,7 +14,7 @@ const GROUPS: &[(&str, &str)] = &[
         "Tasks",
         "add list show edit note ready graph import export search undo task",
     ),
-    ("Run agents", "run stop answer logs session land"),
+    ("Run agents", "run stop answer logs session land worktree"),
     (
         "As an agent",
         "claim done fail stuck release instructions mcp",

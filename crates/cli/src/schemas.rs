@@ -5,7 +5,7 @@ use flagpost_core::answers::Schema;
 use crate::commands::{
     board, bridge, completions, config, daemon, demo, doctor, export, graph, history, hooks,
     import, index, init, instructions, land, logs, man, msg, notify, relay, relocate, reserve, run,
-    schema, selection, session, stats, status, tags, timer, word, worker,
+    schema, selection, session, stats, status, tags, timer, word, worker, worktree,
 };
 
 flagpost_core::answers! {
@@ -67,6 +67,8 @@ flagpost_core::answers! {
     "timer" => timer::Measured<'_>,
     "timers" => timer::Timers<'_>,
     "up" => daemon::Up,
+    "worktrees" => worktree::Worktrees<'_>,
+    "worktrees_cleaned" => worktree::WorktreesCleaned<'_>,
     "worker_token" => worker::token::WorkerToken<'_>,
 }
 

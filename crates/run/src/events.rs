@@ -270,6 +270,8 @@ pub enum RunEvent {
         task: TaskId,
         /// What became of it.
         said: String,
+        /// Whether it is still there.
+        kept: bool,
     },
     /// A landing began.
     #[serde(rename = "land.started")]

@@ -87,9 +87,7 @@ fn examine(context: &Context) -> Vec<Finding> {
         findings.push(finding.by_hand("'flagpost up' replaces it"));
     }
     if let Ok(Some(repository)) = context.repository() {
-        let worktrees = context.home.root().join("worktrees");
-        let left = flagpost_run::worktree::left(&context.home, &repository, &worktrees);
-        findings.extend(left);
+        findings.extend(flagpost_run::worktree::findings(&context.home, &repository));
     }
     findings.sort_by_key(Finding::severity);
     findings

@@ -12,8 +12,8 @@ use flagpost_core::{
     List, Repository,
     answers::LandingAnswer,
     landing::{
-        BranchState, LandingRefusal, LandingView, QueuedBranch, SessionLanding, Target,
-        may_have_branches, queue,
+        BranchState, GitSettings, LandingRefusal, LandingView, QueuedBranch, SessionLanding,
+        Target, may_have_branches, queue,
     },
     operations::Operation,
     sessions::Sessions,
@@ -121,9 +121,19 @@ pub fn run(context: &Context, args: &LandArgs) -> anyhow::Result<Answer> {
         requests: args.pr,
         ..resolve(context, &args.options)?
     };
+    let git = GitSettings::of(&repository)?;
+    let changed = git.changed(&context.home, &repository)?;
+    if !changed.is_empty() {
+        say(&format!(
+            "since the last run began, what git runs here was changed, perhaps by an agent: {}",
+            line(&changed.join(", "))
+        ));
+    }
     if !args.yes {
         confirm(context, &view()?, &terms)?;
     }
+    // Whoever goes on has been told.
+    git.keep(&context.home, &repository)?;
     let report = watched(context, &repository, &list, &terms)?;
     Ok(answer(context, &report, &terms))
 }
@@ -138,7 +148,7 @@ fn wanted(list: &List<'_>, view: &LandingView, named: &[String]) -> anyhow::Resu
         let task = list.resolve(given)?;
         let found = view.branches().find(|(it, _)| it.task == task);
         let why = match found.map(|(it, _)| &it.state) {
-            Some(BranchState::Queued | BranchState::Staged) => {
+            Some(BranchState::Queued | BranchState::Changed { .. } | BranchState::Staged) => {
                 wanted.push(task);
                 continue;
             }
@@ -216,7 +226,7 @@ fn watched(
         }
     }
     let actor = context.actor()?;
-    let mut cursor = 0;
+    let (mut cursor, mut worktrees) = (0, 0);
     let mut tell = |event: RunEvent| {
         cursor += 1;
         if context.globals.json {
@@ -227,6 +237,8 @@ fn watched(
                 at,
                 event: &event,
             });
+        } else if let RunEvent::Worktree { kept: true, .. } = event {
+            worktrees += 1;
         } else if !context.globals.quiet {
             progress::words(&event).iter().for_each(|line| say(line));
         }
@@ -238,8 +250,13 @@ fn watched(
         repository,
         list,
     };
-    let landing = Landing::begin(stage, &actor, terms, &stop, &mut tell)?;
+    let mut known = None;
+    let landing = Landing::begin(stage, &actor, terms, &stop, (&mut known, &mut tell))?;
     let report = landing.land();
+    if worktrees > 0 && !context.globals.quiet {
+        let kept = counted(worktrees, "worktree stays", "worktrees stay");
+        say(&format!("{kept}: 'flagpost worktree list' says why"));
+    }
     if stop.load(Ordering::Relaxed) && report.is_ok() {
         output::say("the landing was over when it was to end");
     }
@@ -398,12 +415,14 @@ pub fn waiting(context: &Context, list: &List<'_>) -> anyhow::Result<Option<(Str
     let shown = ToLand {
         onto: queue.target.branch.clone(),
         ready: count(|it| *it == BranchState::Queued),
+        changed: count(|it| matches!(it, BranchState::Changed { .. })),
         waits: count(|it| matches!(it, BranchState::Waits { .. })),
         refused: count(|it| matches!(it, BranchState::Refused(_))),
         staged: queue.staged.is_some(),
     };
     let parts = [
         (shown.ready, "to land"),
+        (shown.changed, "changed since they passed"),
         (shown.waits, "behind others"),
         (shown.refused, "refused"),
     ];
@@ -427,6 +446,7 @@ fn rows<'q>(screen: Screen, branches: impl Iterator<Item = (&'q QueuedBranch, u6
     let rows = branches.map(|(it, ahead)| {
         let state = match &it.state {
             BranchState::Queued => "queued".to_owned(),
+            BranchState::Changed { .. } => "changed since it passed".to_owned(),
             BranchState::Waits { on } => format!("waits for {}", ids(on)),
             BranchState::Refused(refused) => format!("refused {}×", refused.times.max(1)),
             BranchState::Staged => "passed".to_owned(),

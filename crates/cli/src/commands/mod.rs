@@ -63,6 +63,7 @@ pub mod undo;
 pub mod waiting;
 pub mod word;
 pub mod worker;
+pub mod worktree;
 
 use flagpost_core::operations::Operation;
 
@@ -98,6 +99,7 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         Some(Command::Stop(args)) => stop::run(context, &args),
         Some(Command::Land(args)) => land::run(context, &args),
         Some(Command::Session(verb)) => session::run(context, &verb),
+        Some(Command::Worktree(verb)) => worktree::run(context, &verb),
         Some(Command::Config(verb)) => config::run(context, &verb),
         Some(Command::Gate(verb)) => relay::gate(context, &verb),
         Some(Command::Inbox(args)) => relay::mail::inbox(context, &args),

@@ -20,6 +20,7 @@ use super::{
     session::SessionCommand,
     timer::TimerCommand,
     worker::WorkerCommand,
+    worktree::WorktreeCommand,
 };
 use crate::{
     args::{Command, DailyCommand, TaskCommand},
@@ -46,6 +47,8 @@ pub fn of(context: &Context, command: &Command) -> anyhow::Result<Op> {
         Command::Stop(_) => Op::RunStop,
         Command::Land(args) => args.operation(),
         Command::Session(verb) => of_sessions(verb),
+        Command::Worktree(WorktreeCommand::List) => Op::WorktreeList,
+        Command::Worktree(WorktreeCommand::Clean(_)) => Op::WorktreeClean,
         Command::Hooks(HooksCommand::Status(_)) => Op::ConfigShow,
         Command::Hooks(_) | Command::Config(ConfigCommand::Set(_)) => Op::ConfigSet,
         Command::Config(ConfigCommand::Unset(_)) => Op::ConfigUnset,

@@ -42,6 +42,8 @@ pub struct RunProgress {
     pub asks: Vec<Ask>,
     /// What came to its end.
     pub settled: BTreeMap<TaskId, FinishedTask>,
+    /// How many worktrees stay.
+    pub kept: usize,
     /// The agents that are at a limit.
     pub parked: BTreeMap<String, Option<Timestamp>>,
     /// What stands in the way of the whole run.
@@ -178,6 +180,8 @@ impl RunProgress {
                 return *on == Awaited::Room;
             }
             RunEvent::GoesOn => self.hindrance = None,
+            // Where the last of them ends, none of them is at work any more.
+            RunEvent::Worktree { kept, .. } => self.kept += usize::from(*kept),
             RunEvent::Draining => self.draining = true,
             RunEvent::Stays { .. } => return !std::mem::replace(&mut self.stays, true),
             _ => self.annotate(event, moment),

@@ -55,6 +55,7 @@ pub fn summary(account: &RunProgress, next: &Next, screen: Screen) -> String {
     lines.extend(refusals(account));
     lines.extend(left(account));
     lines.extend(parked(account));
+    lines.extend(worktrees(account));
     if account.settled.values().any(|it| it.fate.is_left()) {
         let opens = account.parked.values().flatten().max();
         let waits = opens.filter(|_| !next.again.contains("-park"));
@@ -195,6 +196,20 @@ fn refusals(account: &RunProgress) -> Vec<EndingLine> {
     });
     told.chain(more(tasks.len(), "flagpost session show"))
         .collect()
+}
+
+/// How many worktrees stay.
+fn worktrees(account: &RunProgress) -> Option<EndingLine> {
+    let words = match account.kept {
+        0 => return None,
+        1 => "1 worktree is kept: 'flagpost worktree list' says why".to_owned(),
+        n => format!("{n} worktrees are kept: 'flagpost worktree list' says why"),
+    };
+    Some(EndingLine::Words(
+        ShownOutcome::Waits,
+        "kept".to_owned(),
+        words,
+    ))
 }
 
 /// What was not done, by the reason.

@@ -76,7 +76,6 @@ pub fn lines(
         }
         | RunEvent::TaskAdded { .. }
         | RunEvent::TaskWaits { .. }
-        | RunEvent::Worktree { .. }
         | RunEvent::LandStarted { .. }
         | RunEvent::LandLanded { .. }
         | RunEvent::LandRefused { .. }

@@ -187,7 +187,6 @@ fn of_task(event: &RunEvent) -> Option<String> {
             fate,
             why,
         } => format!("{fate} {task} {}: {}", one_line(subject), brief(why)),
-        RunEvent::Worktree { task, said } => format!("worktree of {task} {said}"),
         _ => return None,
     })
 }

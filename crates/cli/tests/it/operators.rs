@@ -52,6 +52,8 @@ const LINES: &[(Op, &str)] = &[
     (Op::SessionLog, "logs 1"),
     (Op::SessionRecover, "session recover"),
     (Op::SessionArchive, "session archive"),
+    (Op::WorktreeList, "worktree list"),
+    (Op::WorktreeClean, "worktree clean"),
     (Op::RunStart, "run --agent true --dry-run"),
     (Op::RunStop, "stop"),
     (Op::LandingShow, "land --status"),

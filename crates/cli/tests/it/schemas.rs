@@ -261,6 +261,8 @@ fn every_schema_is_that_of_an_answer() {
         bridge stop
         bridge snippet
         session archive
+        worktree list
+        worktree clean
         up
         logs
         board

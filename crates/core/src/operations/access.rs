@@ -167,6 +167,10 @@ operations! {
     RunStop = "run.stop", Controller("stops nobody");
     /// Show which work is to land, and which has landed.
     LandingShow = "landing.show", Read;
+    /// Show the worktrees that runs left.
+    WorktreeList = "worktree.list", Read;
+    /// Remove worktrees that hold nothing of their own.
+    WorktreeClean = "worktree.clean", Controller("removes no worktrees");
     /// Land the work of passed tasks.
     LandingStart = "landing.start", Controller("lands no work");
 

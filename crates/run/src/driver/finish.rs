@@ -98,7 +98,8 @@ impl Driver<'_> {
                     // Its conversation goes on there.
                     let (path, branch) = (worktree.path.display(), &worktree.branch);
                     let said = format!("kept at {path} (branch {branch}): the task goes on there");
-                    self.tell(RunEvent::Worktree { task, said })?;
+                    let kept = true;
+                    self.tell(RunEvent::Worktree { task, said, kept })?;
                     continue;
                 }
                 // Its branch may be held by that of another task, but a later run starts from here.
@@ -109,11 +110,13 @@ impl Driver<'_> {
                     let (path, branch) = (worktree.path.display(), &worktree.branch);
                     let id = &waiting.id;
                     let said = format!("kept at {path} (branch {branch}): task {id} builds on it");
-                    self.tell(RunEvent::Worktree { task, said })?;
+                    let kept = true;
+                    self.tell(RunEvent::Worktree { task, said, kept })?;
                     continue;
                 }
-                let said = worktrees.close(&worktree).to_string();
-                self.tell(RunEvent::Worktree { task, said })?;
+                let closed = worktrees.close(&worktree);
+                let (said, kept) = (closed.to_string(), closed.is_kept());
+                self.tell(RunEvent::Worktree { task, said, kept })?;
             }
         }
         Ok(())

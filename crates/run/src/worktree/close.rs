@@ -10,11 +10,17 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use flagpost_core::git::{Git, GitError, branch, commit, text};
+use flagpost_core::{
+    git::{Git, GitError, branch, commit, text},
+    landing::passed_ref,
+};
 
 use flagpost_model::TaskId;
 
-use super::{Branch, FileList, Worktree, Worktrees, error::WorktreeResult, listing, status};
+use super::{
+    Branch, FileList, Worktree, Worktrees, error::WorktreeResult, listing, status, submodules,
+    submodules::LonelyCommits,
+};
 
 /// What came of closing a worktree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +36,13 @@ pub enum Closed {
         /// What would have been lost.
         because: Because,
     },
+}
+
+impl Closed {
+    /// Whether the worktree is still there.
+    pub fn is_kept(&self) -> bool {
+        matches!(self, Self::Kept { path: Some(_), .. })
+    }
 }
 
 impl fmt::Display for Closed {
@@ -69,6 +82,8 @@ pub enum Because {
         /// How many.
         commits: u64,
     },
+    /// Commits of its submodules that nobody else has.
+    Submodules(Vec<LonelyCommits>),
     /// Its commits are on the branches of other tasks and on no other: they have not landed.
     OnTasks,
     /// A merge, rebase, cherry-pick, revert or bisection that has not ended.
@@ -87,6 +102,14 @@ impl fmt::Display for Because {
             Self::Ignored { files } => write!(f, "ignored files, which git does not keep: {files}"),
             Self::Unmerged { commits: 1 } => write!(f, "1 commit is on no other branch"),
             Self::Unmerged { commits } => write!(f, "{commits} commits are on no other branch"),
+            Self::Submodules(all) => {
+                let each = all.iter().map(|it| match it.commits {
+                    1 => format!("1 commit of submodule {}", it.submodule),
+                    n => format!("{n} commits of submodule {}", it.submodule),
+                });
+                let each: Vec<String> = each.collect();
+                write!(f, "only it has {}", each.join(" and "))
+            }
             Self::OnTasks => write!(f, "its work has not landed"),
             Self::Underway { what } => write!(f, "a {what} is under way"),
             Self::Untellable(reason) => write!(f, "cannot tell what would be lost: {reason}"),
@@ -112,7 +135,7 @@ impl Worktrees {
             Ok(branch) => branch,
             Err(because) => return kept(path, because),
         };
-        if let Err(error) = self.remove(&worktree.path) {
+        if let Err(error) = Self::remove_from(&self.top, &worktree.path) {
             return kept(path, error.into());
         }
         match branch {
@@ -140,9 +163,9 @@ impl Worktrees {
         }
     }
 
-    fn remove(&self, path: &Path) -> WorktreeResult<()> {
+    pub(super) fn remove_from(top: &Path, path: &Path) -> WorktreeResult<()> {
         // Git looks once more itself, and would believe a setting that hides new files.
-        Git::at(&self.top)
+        Git::at(top)
             .config("status.showUntrackedFiles=all")
             .args(&["worktree", "remove"])
             .arg(path)
@@ -153,11 +176,11 @@ impl Worktrees {
     /// One transaction: the other still holds the commit, and the branch has not moved.
     fn drop_branch(&self, branch: &Branch, held: &ReachableCommit) -> WorktreeResult<()> {
         let ReachableCommit { tip, by, at } = held;
-        let own = branch.full();
+        let (own, passed) = (branch.full(), passed_ref(branch));
         Git::at(&self.top)
             .args(&["update-ref", "-m", "flagpost: closed", "--stdin"])
             .input(format!(
-                "start\nverify {by} {at}\ndelete {own} {tip}\nprepare\ncommit\n"
+                "start\nverify {by} {at}\ndelete {own} {tip}\ndelete {passed}\nprepare\ncommit\n"
             ))
             .run_patiently()?;
         // Left there by `git push -u`; most branches have none, and then git fails.
@@ -188,6 +211,10 @@ pub(super) fn nothing_to_lose(
     if !overlooked.is_empty() {
         let text = format!("git was told to overlook changes of {overlooked}");
         return Err(Because::Untellable(text));
+    }
+    let lonely = submodules::only_here(path)?;
+    if !lonely.is_empty() {
+        return Err(Because::Submodules(lonely));
     }
     // An agent may have gone elsewhere: what it stands on counts as much as its branch.
     let head = commit(path, "HEAD")?

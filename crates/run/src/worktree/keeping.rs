@@ -5,9 +5,12 @@
 
 use std::path::Path;
 
-use flagpost_core::git::{Git, commit, is_ancestor, own_hooks, text, with_hooks};
+use flagpost_core::{
+    git::{Git, commit, is_ancestor, own_hooks, text, with_hooks},
+    landing::passed_ref,
+};
 
-use super::{FileList, Worktree, WorktreeResult, status};
+use super::{Branch, FileList, Worktree, WorktreeResult, status};
 
 /// What became of it.
 #[derive(Debug, PartialEq, Eq)]
@@ -93,4 +96,30 @@ fn commit_all(top: &Path, worktree: &Worktree, subject: &str) -> WorktreeResult<
     ]);
     let answer = git.ask_patiently()?;
     Ok((answer.code() != Some(0)).then(|| git.refused(&answer).message))
+}
+
+/// Marks the commit that a task's branch stands on as the one with which it passed.
+pub fn mark_passed(top: &Path, branch: &Branch) -> WorktreeResult<()> {
+    Git::at(top)
+        .args(&["update-ref", "-m", "flagpost: passed"])
+        .arg(passed_ref(branch))
+        .arg(branch.full())
+        .run_patiently()?;
+    Ok(())
+}
+
+/// Whether a task's branch has a commit that no other branch has, merges of other branches aside.
+pub fn has_commits(top: &Path, branch: &Branch) -> WorktreeResult<bool> {
+    let out = Git::at(top)
+        .args(&[
+            "rev-list",
+            "--count",
+            "--no-merges",
+            &branch.full(),
+            "--not",
+        ])
+        .arg(format!("--exclude={branch}"))
+        .args(&["--branches", "--remotes"])
+        .run()?;
+    Ok(text(&out) != "0")
 }

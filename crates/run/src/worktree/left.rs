@@ -1,9 +1,9 @@
-//! Worktrees that runs left, for `doctor`.
+//! Worktrees that runs left.
 //!
-//! Owns telling them from those of a run that goes on, and what each still holds. They are only
-//! ever named: whether one may go is a person's to decide (trap 41).
+//! Owns telling them from those of a run that goes on, what each still holds, and taking those away that hold
+//! nothing that would be lost with them. Which of the others may go is a person's to decide (trap 41).
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flagpost_core::{
     Home, Repository,
@@ -12,28 +12,58 @@ use flagpost_core::{
     landing::LandingActivity,
     sessions::{SessionStatus, Sessions},
 };
-use flagpost_model::finding::Code;
+use flagpost_model::{TaskId, finding::Code};
 
 use super::{
+    Branch, Closed, Worktree, WorktreeResult, Worktrees,
     close::{Because, nothing_to_lose},
-    listing, status,
+    listing, root, status,
 };
 
-/// The worktrees under the home's directory for them that no running session works in.
-pub fn left(home: &Home, repository: &Repository, top: &Path) -> Vec<Finding> {
-    let Ok(root) = top.canonicalize() else {
-        // No run ever made one.
-        return Vec::new();
-    };
-    let entries = match listing::entries(&repository.top) {
-        Ok(entries) => entries,
-        Err(error) => {
-            let what = format!("worktrees could not be listed: {error}");
-            let hint = "'git worktree list' tells what git makes of it";
-            let finding = Finding::new(Code::CheckFailed, what);
-            return vec![finding.at(&repository.top).by_hand(hint)];
+/// A worktree that no running session works in.
+#[derive(Debug)]
+pub struct LeftWorktree {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// The branch that it stands on; none off any branch.
+    pub branch: Option<String>,
+    /// The task and the session that it was made for, as its branch; none where somebody else made it.
+    pub made_for: Option<Branch>,
+    /// What would be lost with it; nothing where all that it holds is elsewhere.
+    pub holds: Option<Because>,
+}
+
+impl LeftWorktree {
+    /// The task that it was made for.
+    pub fn task(&self) -> Option<TaskId> {
+        let name = self.path.file_name()?.to_str()?;
+        name.split('+').next()?.parse().ok()
+    }
+
+    /// Whether it can go while its branch stays, with nothing lost; `ignored` files are given up.
+    fn can_go(&self, ignored: bool) -> bool {
+        match &self.holds {
+            None | Some(Because::OnTasks) => true,
+            Some(Because::Unmerged { .. }) => self.branch.is_some(),
+            Some(Because::Ignored { .. }) => ignored,
+            Some(
+                Because::Dirty { .. }
+                | Because::Submodules(_)
+                | Because::Underway { .. }
+                | Because::Untellable(_),
+            ) => false,
         }
+    }
+}
+
+/// The worktrees of a repository that no running session works in.
+pub fn left(home: &Home, repository: &Repository) -> WorktreeResult<Vec<LeftWorktree>> {
+    let Ok(all) = home.root().join("worktrees").canonicalize() else {
+        // No run ever made one.
+        return Ok(Vec::new());
     };
+    let root = all.join(repository.name.as_str());
+    let entries = listing::entries(&repository.top)?;
     let current = Sessions::of(home, repository).status().ok().flatten();
     let live = current
         .filter(|(stage, _)| *stage == SessionStatus::Live)
@@ -42,7 +72,7 @@ pub fn left(home: &Home, repository: &Repository, top: &Path) -> Vec<Finding> {
     // A landing that is under way has a tree of its own.
     let lands = LandingActivity::read(home, repository).is_ok_and(|it| it.is_some());
     let is_left = |entry: &listing::WorktreeEntry| {
-        let ours = entry.path.starts_with(&root);
+        let ours = entry.path.starts_with(&all);
         let is_landing = lands && entry.path.ends_with(crate::landing::TREE);
         ours && !is_landing
             && !live
@@ -50,32 +80,90 @@ pub fn left(home: &Home, repository: &Repository, top: &Path) -> Vec<Finding> {
                 .is_some_and(|live| entry.path.starts_with(live))
     };
     let entries = entries.into_iter().filter(is_left);
-    entries
-        .map(|entry| describe(&repository.top, &entry))
+    let looked_at = entries.map(|entry| LeftWorktree {
+        holds: nothing_to_lose(&repository.top, &entry.path, entry.branch.as_deref()).err(),
+        made_for: Worktrees::made_for(&root, &entry),
+        path: entry.path,
+        branch: entry.branch,
+    });
+    Ok(looked_at.collect())
+}
+
+/// Takes away those that hold nothing that would be lost with them: why one was kept, by each. Their branches
+/// stay, unless all that these hold is elsewhere; `ignored` says that files which the repository ignores may go.
+pub fn clean(
+    home: &Home,
+    repository: &Repository,
+    all: Vec<LeftWorktree>,
+    ignored: bool,
+) -> Vec<(LeftWorktree, Option<String>)> {
+    let top = &repository.top;
+    let take_away = |it: &LeftWorktree| {
+        if !it.can_go(ignored) {
+            return Some(
+                it.holds
+                    .as_ref()
+                    .map_or_else(String::new, ToString::to_string),
+            );
+        }
+        if let (None, Some(branch), Some(task), Some(session)) =
+            (&it.holds, &it.made_for, it.task(), session_of(&it.path))
+        {
+            let worktrees = Worktrees::new(top.clone(), root(home, repository), session);
+            let (path, branch) = (it.path.clone(), branch.clone());
+            return match worktrees.close(&Worktree { task, path, branch }) {
+                Closed::Removed | Closed::Kept { path: None, .. } => None,
+                closed @ Closed::Kept { .. } => Some(closed.to_string()),
+            };
+        }
+        let removed = Worktrees::remove_from(top, &it.path);
+        removed.err().map(|error| error.to_string())
+    };
+    all.into_iter()
+        .map(|it| {
+            let kept = take_away(&it);
+            (it, kept)
+        })
         .collect()
 }
 
-fn describe(top: &Path, entry: &listing::WorktreeEntry) -> Finding {
-    let own = entry.branch.as_deref();
-    let stands = match own.map(branch::short) {
+fn session_of(path: &Path) -> Option<flagpost_model::SessionId> {
+    path.parent()?.file_name()?.to_str()?.parse().ok()
+}
+
+/// The same for `doctor`.
+pub fn findings(home: &Home, repository: &Repository) -> Vec<Finding> {
+    match left(home, repository) {
+        Ok(left) => left.iter().map(finding).collect(),
+        Err(error) => {
+            let what = format!("worktrees could not be listed: {error}");
+            let hint = "'git worktree list' tells what git makes of it";
+            let finding = Finding::new(Code::CheckFailed, what);
+            vec![finding.at(&repository.top).by_hand(hint)]
+        }
+    }
+}
+
+fn finding(left: &LeftWorktree) -> Finding {
+    let stands = match left.branch.as_deref().map(branch::short) {
         Some(name) if name.starts_with(branch::PREFIX) => format!("on branch {name}"),
         Some(name) => format!("on foreign branch {name}"),
         None => "on no branch".to_owned(),
     };
-    let path = entry.path.display();
-    let (holds, next) = match nothing_to_lose(top, &entry.path, own) {
-        Ok(_) => (
+    let path = left.path.display();
+    let (holds, next) = match &left.holds {
+        None => (
             "all that it holds is elsewhere".to_owned(),
-            format!("'git worktree remove {path}' removes it"),
+            format!("'git worktree remove {path}' removes it, 'flagpost worktree clean' all such"),
         ),
-        Err(because) => {
-            let next = next(&because, &entry.path, own.is_some());
-            (because.to_string(), next)
-        }
+        Some(because) => (
+            because.to_string(),
+            next(because, &left.path, left.branch.is_some()),
+        ),
     };
     let what = format!("a run left a worktree {stands}; {holds}");
     Finding::new(Code::WorktreeLeft, what)
-        .at(&entry.path)
+        .at(&left.path)
         .by_hand(next)
 }
 
@@ -104,6 +192,9 @@ fn next(because: &Because, path: &Path, has_branch: bool) -> String {
         Because::Unmerged { .. } => format!(
             "give them a branch, or they are lost: 'git -C {path} switch --create NAME'; then 'git worktree remove {path}'{}",
             also()
+        ),
+        Because::Submodules(_) => format!(
+            "'flagpost land' takes what its branch points to into the repository; push or fetch the rest from {path}"
         ),
         Because::OnTasks => "'flagpost land' brings its work onto your branch".to_owned(),
         Because::Underway { what } => format!("end the {what} in {path} first, or abort it"),

@@ -14,6 +14,7 @@ mod left;
 pub(crate) mod listing;
 mod open;
 pub(crate) mod status;
+pub(crate) mod submodules;
 mod touched;
 
 use std::path::{Path, PathBuf};
@@ -31,10 +32,11 @@ pub(crate) use blockers::conflicts;
 pub use blockers::{Missing, MissingReason};
 pub use close::{Because, Closed};
 pub use error::{WorktreeError, WorktreeResult};
-pub use keeping::{KeptWork, keep};
-pub use left::left;
+pub use keeping::{KeptWork, has_commits, keep, mark_passed};
+pub use left::{LeftWorktree, clean, findings, left};
 pub use open::Opened;
 pub use status::FileList;
+pub use submodules::LonelyCommits;
 pub use touched::{Tree, stamp, touched};
 
 use listing::WorktreeEntry;
@@ -123,7 +125,7 @@ impl Worktrees {
 
     /// Which branch a worktree was made for. Its place tells, as an agent may stand on any; one that
     /// somebody made or moved elsewhere is theirs, whatever it stands on.
-    fn made_for(base: &Path, entry: &WorktreeEntry) -> Option<Branch> {
+    pub(super) fn made_for(base: &Path, entry: &WorktreeEntry) -> Option<Branch> {
         let mut place = entry.path.strip_prefix(base).ok()?.iter();
         let (session, name) = (place.next()?.to_str()?, place.next()?.to_str()?);
         let task = name.split('+').next()?.parse().ok()?;
@@ -161,6 +163,11 @@ pub fn git_dirs(dir: &Path) -> Vec<PathBuf> {
     let mut dirs: Vec<PathBuf> = text.lines().map(PathBuf::from).collect();
     dirs.dedup();
     dirs
+}
+
+/// The files of a worktree that are in no commit and that the repository does not ignore.
+pub fn uncommitted(worktree: &Worktree) -> WorktreeResult<FileList> {
+    Ok(status::uncommitted(&worktree.path)?.all)
 }
 
 /// What `git status --short` says of a working tree; none where git does not say.
