@@ -15,6 +15,7 @@ mod following;
 mod holding;
 mod landing;
 mod launch;
+mod lingering;
 mod mail;
 mod patience;
 mod processes;
@@ -39,9 +40,10 @@ use std::{
 
 use flagpost_core::{
     self as core, Home, List, Repository, Settings,
+    landing::GitSettings,
     sessions::{self, Live, Sessions, Start},
 };
-use flagpost_model::{SessionId, TaskId, WorkerId};
+use flagpost_model::{SessionId, TaskId, WorkerId, task::Uncommitted};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
@@ -57,6 +59,7 @@ use self::{
     stalls::Stalls,
 };
 pub use landing::LandingNews;
+pub use lingering::Limits;
 
 use crate::{
     agent::Agent,
@@ -94,12 +97,16 @@ pub struct Options {
     pub lease: SignedDuration,
     /// How long somebody may show no sign of work before that is told; none where it never is.
     pub stall_after: Option<SignedDuration>,
+    /// How long clients may stay where nobody needs them.
+    pub limits: Limits,
     /// Only tasks of this group; also names the session.
     pub group: Option<String>,
     /// Whether tasks that failed in an earlier run stay failed.
     pub skip_failed: bool,
     /// Whether each task gets a worktree of its own.
     pub worktrees: bool,
+    /// What becomes of what the agent of a task that passed left uncommitted.
+    pub uncommitted: Uncommitted,
     /// What it may use up, and when it waits.
     pub terms: Terms,
     /// How work lands as it passes; none where it does not.
@@ -212,6 +219,10 @@ pub fn run(
         &start,
         |outlines| plan(outlines, wanted),
     )?;
+    // What agents change from now on is told before anything lands.
+    let git = GitSettings::of(stage.repository)?;
+    let changed = git.changed(stage.home, stage.repository)?;
+    git.keep(stage.home, stage.repository)?;
     let worktrees = options.worktrees.then(|| {
         let session = begun.live.id().clone();
         Worktrees::new(stage.repository.top.clone(), worktrees_root(), session)
@@ -255,6 +266,12 @@ pub fn run(
         mended: false,
         began: (Instant::now(), stage.home.now()),
     };
+    if !changed.is_empty() {
+        let changed = changed.join(", ");
+        let words =
+            format!("since the run before began, what git runs here was changed: {changed}");
+        driver.tell(RunEvent::Notice { words })?;
+    }
     driver.recovered(&sessions, begun.recovered)?;
     driver.gave_up_before(heard)?;
     let scheduler = Scheduler::new(options.config.clone(), &outlines);
@@ -381,6 +398,7 @@ impl Driver<'_> {
             // On every turn: where agents end all the time, no waiting ever runs out.
             self.attend()?;
             self.end_the_speechless()?;
+            self.end_the_lingering()?;
             effects.extend(self.look_at_reservations(&mut scheduler)?);
             for event in self.poll()? {
                 effects.extend(scheduler.handle(event, self.now()));

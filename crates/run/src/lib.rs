@@ -28,7 +28,7 @@ mod terms;
 mod unstarted;
 pub mod worktree;
 
-pub use driver::{Input, Options, RunContext, RunReport, run};
+pub use driver::{Input, Limits, Options, RunContext, RunReport, run};
 pub use error::{Error, Result};
 pub use leftovers::end_agents;
 pub use rehearsal::{Rehearsal, rehearse};

@@ -19,9 +19,11 @@ use flagpost_core::{
 use flagpost_model::{
     SessionId, WorkerId,
     intake::Format,
-    task::{DEFAULT_LEASE, LandingMethod},
+    task::{DEFAULT_LEASE, LandingMethod, Uncommitted},
 };
-use flagpost_run::{Options, RunReport, Terms, landing::LandingTerms, scheduler::RunConfig};
+use flagpost_run::{
+    Limits, Options, RunReport, Terms, landing::LandingTerms, scheduler::RunConfig,
+};
 use jiff::SignedDuration;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -210,15 +212,18 @@ fn options(actor: WorkerId, agent: &Path) -> anyhow::Result<Options> {
         },
         lease: DEFAULT_LEASE,
         stall_after: None,
+        limits: Limits::default(),
         group: None,
         skip_failed: false,
         worktrees: true,
+        uncommitted: Uncommitted::Commit,
         terms: Terms::default(),
         land: Some(LandingTerms {
             onto: Some(TARGET.to_owned()),
             method: LandingMethod::Merge,
             check: Some(CHECK.to_owned()),
             timeout: PATIENCE,
+            git_timeout: PATIENCE,
             batch: 4,
             retries: 2,
             push: None,

@@ -19,7 +19,7 @@ use flagpost_model::{
     task::{Outline, State},
 };
 use flagpost_run::{
-    Input, Options, Rehearsal, RunContext, RunReport, RunScope,
+    Input, Limits, Options, Rehearsal, RunContext, RunReport, RunScope,
     agent::Agent,
     events::RunEvent,
     landing::{LandingReport, LandingTerms},
@@ -191,9 +191,11 @@ pub fn run(context: &Context, args: &RunArgs) -> anyhow::Result<Answer> {
         config,
         lease,
         stall_after: stall_after(context, args)?,
+        limits: limits(context)?,
         group: args.task_group.clone(),
         skip_failed: args.skip_failed,
         worktrees: args.worktrees,
+        uncommitted: flagpost_core::Config::read(&context.home)?.need(&keys::RUN_UNCOMMITTED)?,
         terms,
         land: landing(context, &repository, &list, args)?,
     };
@@ -348,6 +350,15 @@ fn stall_after(context: &Context, args: &RunArgs) -> anyhow::Result<Option<Signe
         None => flagpost_core::Config::read(&context.home)?.need(&keys::RUN_STALL_AFTER)?,
     };
     Ok((!after.is_zero()).then_some(after))
+}
+
+/// How long clients may stay where nobody needs them.
+fn limits(context: &Context) -> anyhow::Result<Limits> {
+    let settings = flagpost_core::Config::read(&context.home)?;
+    Ok(Limits {
+        grace: settings.need(&keys::RUN_GRACE)?.unsigned_abs(),
+        start: settings.need(&keys::RUN_START_TIMEOUT)?.unsigned_abs(),
+    })
 }
 
 /// Runs a list to its end, before the eyes of whoever started it; how it ended, and what was seen of

@@ -92,6 +92,7 @@ mod land_kills;
 mod land_pr;
 mod land_remotes;
 mod land_settings;
+mod land_submodules;
 mod land_trees;
 mod land_yard;
 mod listening;

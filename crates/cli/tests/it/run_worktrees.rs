@@ -305,3 +305,31 @@ fn what_an_agent_left_uncommitted_when_it_said_done_is_there_for_the_next_task_a
     let files = git(&stage, &["ls-tree", "--name-only", "main"]);
     assert_eq!(files, "file-1\nfile-2\n");
 }
+
+/// A plain command line is nobody who could be asked to commit.
+#[test]
+fn what_is_left_uncommitted_goes_back_to_the_agent_or_to_a_person_where_that_is_settled() {
+    for (how, code, state) in [("ask", 1, "stuck"), ("fail", 0, "completed")] {
+        let stage = stage("- [ ] A\n");
+        stage.world.ok(["config", "set", "run.uncommitted", how]);
+        let body = r#"prompt=$(cat); echo x > x; case $prompt in *"uncommitted: x"*) git add x; git commit -qm x ;; esac"#;
+        exits(run(&stage, body, &[]), code);
+        let task = stage.world.json(["show", "1"]).1;
+        assert_eq!(task["state"], state, "{how}: {task}");
+        let said = task.to_string();
+        assert!(how == "fail" || said.contains("uncommitted: x"), "{said}");
+    }
+}
+
+#[test]
+fn a_task_that_passes_without_a_commit_says_so() {
+    let stage = stage("- [ ] A\n- [ ] B (after: 1)\n");
+    let body = format!("[ \"$task\" = 2 ] || {{ {COMMIT}; }}");
+    let ran = exits(run(&stage, &body, &[]), 0);
+    let told = format!("{}{}", ran.stdout, ran.stderr);
+    assert!(
+        told.contains("task 2 passed, no commit: nothing of it lands"),
+        "{ran}"
+    );
+    assert!(!told.contains("task 1 passed, no commit"), "{ran}");
+}

@@ -18,14 +18,15 @@ use super::kind::{
 
 pub use self::{
     agents::{AGENT_ARGS, AGENT_COMMAND, AGENT_ENV, AGENT_LIKE},
-    land::{LAND_BATCH, LAND_CHECK, LAND_HOW, LAND_RETRIES, LAND_TIMEOUT},
+    land::{LAND_BATCH, LAND_CHECK, LAND_GIT_TIMEOUT, LAND_HOW, LAND_RETRIES, LAND_TIMEOUT},
     notify::{
         NOTIFY_BATCH, NOTIFY_BODY, NOTIFY_CHANNELS, NOTIFY_COMMAND, NOTIFY_GRACE, NOTIFY_KINDS,
         NOTIFY_OSC, NOTIFY_QUIET, NOTIFY_REMIND,
     },
     run::{
-        RUN_AGENT, RUN_INJECT, RUN_MAX_PARALLEL, RUN_MAX_TOKENS, RUN_MAX_USD, RUN_QUOTA_PARK,
-        RUN_QUOTA_RESERVE, RUN_RESUME, RUN_RETRIES, RUN_SCHEDULE, RUN_STALL_AFTER, RUN_TIMEOUT,
+        RUN_AGENT, RUN_GRACE, RUN_INJECT, RUN_MAX_PARALLEL, RUN_MAX_TOKENS, RUN_MAX_USD,
+        RUN_QUOTA_PARK, RUN_QUOTA_RESERVE, RUN_RESUME, RUN_RETRIES, RUN_SCHEDULE, RUN_STALL_AFTER,
+        RUN_START_TIMEOUT, RUN_TIMEOUT, RUN_UNCOMMITTED,
     },
     ui::{GlyphChoice, KEY, UI_GLYPHS, UI_MOUSE},
 };
@@ -97,7 +98,7 @@ impl<K: SettingKind> AnySetting for SettingKey<K> {
 }
 
 /// All settings with a name of their own, in the order in which they are listed.
-pub static KEYS: [&dyn AnySetting; 38] = [
+pub static KEYS: [&dyn AnySetting; 42] = [
     &TASKS_ROOTS,
     &TASKS_LIST,
     &TASKS_MIRROR,
@@ -107,6 +108,9 @@ pub static KEYS: [&dyn AnySetting; 38] = [
     &RUN_RETRIES,
     &RUN_TIMEOUT,
     &RUN_STALL_AFTER,
+    &RUN_GRACE,
+    &RUN_START_TIMEOUT,
+    &RUN_UNCOMMITTED,
     &RUN_SCHEDULE,
     &RUN_MAX_USD,
     &RUN_MAX_TOKENS,
@@ -116,6 +120,7 @@ pub static KEYS: [&dyn AnySetting; 38] = [
     &RUN_INJECT,
     &LAND_CHECK,
     &LAND_TIMEOUT,
+    &LAND_GIT_TIMEOUT,
     &LAND_HOW,
     &LAND_BATCH,
     &LAND_RETRIES,

@@ -22,6 +22,18 @@ names! {
     }
 }
 
+names! {
+    /// What becomes of files that the agent of a task that passed left uncommitted.
+    Uncommitted {
+        /// They are committed in its name.
+        Commit = "commit",
+        /// A person is asked.
+        Ask = "ask",
+        /// The task is done again.
+        Fail = "fail",
+    }
+}
+
 /// The last outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Landing {
@@ -108,8 +120,12 @@ impl Task {
         let LandingVerdict { why, onto, retries } = refusal;
         let times = self.not_landed().map_or(0, |it| it.times).saturating_add(1);
         if times > retries {
+            let times = match times {
+                1 => "once".to_owned(),
+                times => format!("{times} times"),
+            };
             let asks = format!(
-                "Its work was done {times} times and does not land. How is it to go on?\n\n{why}"
+                "Its work was done {times} and does not land. How is it to go on?\n\n{why}"
             );
             self.state = State::Stuck;
             self.result = Some(TaskResult {

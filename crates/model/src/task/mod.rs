@@ -26,7 +26,7 @@ use serde_json::{Map, Value};
 pub use claim::{Claim, DEFAULT_LEASE, ShownClaim};
 pub use effort::{Effort, InvalidEffort, Timer, start_timer, stop_timer};
 pub use import_baseline::{ImportBaseline, SourceBaseline};
-pub use landing::{Landed, Landing, LandingMethod, LandingVerdict, NotLanded};
+pub use landing::{Landed, Landing, LandingMethod, LandingVerdict, NotLanded, Uncommitted};
 pub use note::{Note, NoteKind, Origin, Provenance};
 pub use outline::Outline;
 pub use question::Question;

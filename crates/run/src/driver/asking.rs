@@ -27,8 +27,16 @@ use crate::{
     outcome::{Assessment, Exit},
     prompt::{self, Reason, ResumeBrief},
     scheduler::Event,
-    worktree,
+    worktree::{self, FileList},
 };
+
+/// What an agent is asked whose process has ended.
+pub(super) enum Question {
+    /// How its attempt ended.
+    Report,
+    /// To commit these files.
+    Commit(FileList),
+}
 
 /// How long an agent may take to say how its attempt ended.
 pub(super) const ANSWER: Duration = Duration::from_secs(120);
@@ -69,9 +77,24 @@ impl Driver<'_> {
         may && work.stopping.is_none() && self.wish < super::patience::OperatorRequest::Stop
     }
 
+    /// Whether an agent that has ended can be asked for one thing more, in the same conversation.
+    pub(super) fn can_hear(&self, work: &ActiveAgent) -> bool {
+        let talk = match &work.seat {
+            Seat::Process(desk) => desk.talk.as_ref(),
+            Seat::Resident(_) => None,
+        };
+        let lost = |it: &super::conversation::Conversation| it.resumed && !it.began;
+        talk.is_some_and(|it| it.session().is_some() && !lost(it)) && self.may_ask(work)
+    }
+
     /// Starts another process for the same attempt: with the question how it ended, or with the whole
     /// prompt where the conversation could not be taken up.
-    pub(super) fn go_on_with(&mut self, id: &TaskId, mut work: ActiveAgent) -> Result<Event> {
+    pub(super) fn go_on_with(
+        &mut self,
+        id: &TaskId,
+        mut work: ActiveAgent,
+        question: Question,
+    ) -> Result<Event> {
         let Seat::Process(desk) = &mut work.seat else {
             return Ok(Event::Tick);
         };
@@ -90,6 +113,20 @@ impl Driver<'_> {
             .collect();
         let task = self.read(id)?;
         let text = match (&session, &task) {
+            (Some(_), Some(task)) if let Question::Commit(files) = &question => {
+                let words = format!("task {id}: its agent is asked to commit {files}");
+                self.tell(RunEvent::Notice { words })?;
+                prompt::resume(&ResumeBrief {
+                    task,
+                    client: self.room.agent(desk.agent).client,
+                    reason: Reason::Uncommitted {
+                        files: &files.to_string(),
+                    },
+                    status: None,
+                    reported: None,
+                    report: &desk.dir.report(),
+                })
+            }
             (Some(_), _) => {
                 self.tell(RunEvent::TaskUnreported {
                     task: id.clone(),

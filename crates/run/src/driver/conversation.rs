@@ -3,6 +3,8 @@
 //! Owns the reading of an attempt's log as it grows. The log is the client's own file: nothing of its
 //! output goes through us but what is read here, and an agent outlives us with its output whole.
 
+use std::time::Instant;
+
 use flagpost_core::{
     accounts::{self, Park},
     sessions::{
@@ -44,6 +46,8 @@ pub(super) struct Conversation {
     pub resumed: bool,
     /// Whether the client said that it is there.
     pub began: bool,
+    /// When its process was started.
+    pub opened: Instant,
     /// Whether its agent was asked already how it ended.
     pub asked: bool,
     /// Its agent's last words before that.
@@ -100,6 +104,7 @@ impl Conversation {
             id: None,
             resumed: false,
             began: false,
+            opened: Instant::now(),
             asked: false,
             said: String::new(),
             limit: None,
@@ -320,8 +325,7 @@ impl Driver<'_> {
         let Some(parking) = self.room.limit(at, limit, busy, now) else {
             return Ok(());
         };
-        // A burst is the server's, and over in a moment.
-        if *limit != Limit::Burst {
+        if parking.is_kept {
             let park = Park {
                 agent: self.room.agent(at).name.clone(),
                 until: parking.until,

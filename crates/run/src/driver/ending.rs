@@ -4,7 +4,7 @@
 //! by the run, under the claim that the run made.
 
 use flagpost_core::{
-    self as core,
+    self as core, landing,
     tasks::{self, Move, Parts},
 };
 use flagpost_disk::dialects::session::context;
@@ -12,12 +12,12 @@ use flagpost_model::{
     TaskId,
     plain::plain,
     session::{KnowledgeNote, Outcome, TaskReport},
-    task::{Act, Ending, State, Task},
+    task::{Act, Ending, LandingVerdict, State, Task, Uncommitted},
 };
 
 use super::{
     Driver,
-    asking::{is_asked_in_vain, is_failed_resume},
+    asking::{Question, is_asked_in_vain, is_failed_resume},
     conversation::Conversation,
     seats::{ActiveAgent, ProcessReport, Seat},
 };
@@ -29,7 +29,7 @@ use crate::{
     process::{Exited, exit_of},
     refusal::refusal,
     scheduler::Event,
-    worktree::{self, KeptWork},
+    worktree::{self, FileList, KeptWork},
 };
 
 /// How much of each part of a report is told on, in bytes.
@@ -64,6 +64,9 @@ impl Driver<'_> {
             return Ok(Event::Tick);
         };
         let report = self.patiently(|it| it.live.take_in(id, &desk.dir))?;
+        if let Some((first, judged)) = work.passed.take() {
+            return self.conclude(id, &work, first, Assessment::Judged(judged));
+        }
         // It meant to say something: silence is not what came of it.
         let refused = self.refused.remove(id);
         let refused = refused.map(|why| format!("what its agent said was refused: {why}"));
@@ -121,7 +124,7 @@ impl Driver<'_> {
         let silent =
             matches!(&finding, Assessment::Unreported(_)) || is_failed_resume(&work, &finding);
         if silent && self.may_ask(&work) {
-            return self.go_on_with(id, work);
+            return self.go_on_with(id, work, Question::Report);
         }
         let finding = match (finding, &work.seat) {
             (Assessment::Unreported(words), _) => self.unreported(id, &work, &words)?,
@@ -144,7 +147,23 @@ impl Driver<'_> {
             }
             (finding, _) => finding,
         };
+        if let Assessment::Judged(judged) = &finding
+            && judged.outcome == Outcome::Pass
+            && self.can_hear(&work)
+            && let Some(files) = self.uncommitted(id)
+        {
+            let mut work = work;
+            work.passed = Some((report, judged.clone()));
+            return self.go_on_with(id, work, Question::Commit(files));
+        }
         self.conclude(id, &work, report, finding)
+    }
+
+    /// What is in no commit in the worktree of a task; nothing where that cannot be told, which its end says.
+    fn uncommitted(&self, id: &TaskId) -> Option<FileList> {
+        let worktree = self.open_worktrees.get(id)?;
+        let files = worktree::uncommitted(worktree).ok()?;
+        (!files.is_empty()).then_some(files)
     }
 
     /// Nobody is left to ask how an attempt ended. With attempts left it counts as done in part; else a
@@ -187,13 +206,15 @@ impl Driver<'_> {
     ) -> Result<Event> {
         self.end_what_it_left(id, work)?;
         let word = self.speak_for(id, work, &finding)?;
+        if let (Seat::Process(desk), false) =
+            (&work.seat, matches!(finding, Assessment::Limited(_)))
+        {
+            self.room.answered(desk.agent);
+        }
         let finding = match finding {
             Assessment::Judged(judged) if judged.outcome == Outcome::Pass => {
                 match self.complete(id, &judged.words)? {
-                    Ok(()) => {
-                        self.keep_work(id)?;
-                        Assessment::Judged(judged)
-                    }
+                    Ok(()) => self.keep_work(id)?.unwrap_or(Assessment::Judged(judged)),
                     Err(lost) => Assessment::Judged(Judged {
                         outcome: Outcome::Fail,
                         retryable: false,
@@ -303,18 +324,28 @@ impl Driver<'_> {
 
     /// Brings what the agent of a task that passed left uncommitted onto the task's branch: those that wait for it
     /// and its landing go by that.
-    fn keep_work(&mut self, id: &TaskId) -> Result<()> {
+    fn keep_work(&mut self, id: &TaskId) -> Result<Option<Assessment>> {
+        if let (Some(files), true) = (
+            self.uncommitted(id),
+            self.options.uncommitted != Uncommitted::Commit,
+        ) {
+            return self.send_back(id, &files).map(Some);
+        }
         let Some(worktree) = self.open_worktrees.get(id) else {
-            return Ok(());
+            return Ok(None);
         };
-        let kept = worktree::keep(
-            &self.stage.repository.top,
-            worktree,
-            &self.account.subject(id),
-        );
+        let top = &self.stage.repository.top;
+        let kept = worktree::keep(top, worktree, &self.account.subject(id));
+        // What comes onto the branch from now on nobody said was done.
+        let marked = worktree::mark_passed(top, &worktree.branch);
         let branch = &worktree.branch;
-        let words = match kept {
-            Ok(KeptWork::Nothing) => return Ok(()),
+        // What cannot be told is said below.
+        let has_commits = worktree::has_commits(top, branch).unwrap_or(true);
+        let words = match kept.and_then(|kept| marked.map(|()| kept)) {
+            Ok(KeptWork::Nothing) if has_commits => return Ok(None),
+            Ok(KeptWork::Nothing) => {
+                format!("task {id} passed, no commit: nothing of it lands")
+            }
             Ok(KeptWork::Committed(files)) => {
                 format!(
                     "task {id}: its agent left {files} uncommitted, which is committed on {branch} now"
@@ -333,7 +364,36 @@ impl Driver<'_> {
                 format!("task {id} passed, and its worktree cannot be looked at: {error}")
             }
         };
-        self.tell(RunEvent::Notice { words })
+        self.tell(RunEvent::Notice { words })?;
+        Ok(None)
+    }
+
+    /// Sends a task back whose agent left work uncommitted: it is done again, or a person is asked.
+    fn send_back(&mut self, id: &TaskId, files: &FileList) -> Result<Assessment> {
+        let branch = self.open_worktrees.get(id);
+        let why = format!("Its agent left files of its worktree uncommitted: {files}.");
+        let verdict = LandingVerdict {
+            why: why.clone(),
+            onto: branch.map_or_else(String::new, |it| it.branch.to_string()),
+            // The run counts the attempts.
+            retries: match self.options.uncommitted {
+                Uncommitted::Fail => u32::MAX,
+                Uncommitted::Ask | Uncommitted::Commit => 0,
+            },
+        };
+        let actor = self.options.actor.clone();
+        let sent = self.patiently(|it| landing::refuse(it.stage.list, &actor, id, verdict.clone()));
+        if let Err(error) = sent {
+            refusal(error)?;
+        }
+        Ok(match self.options.uncommitted {
+            Uncommitted::Fail => Assessment::Judged(Judged {
+                outcome: Outcome::Fail,
+                retryable: true,
+                words: why,
+            }),
+            Uncommitted::Ask | Uncommitted::Commit => Assessment::Asks(why),
+        })
     }
 
     /// Keeps a report that contradicts what its agent had said before: as a late result, and told.

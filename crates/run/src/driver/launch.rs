@@ -236,6 +236,7 @@ impl Driver<'_> {
                 slot,
                 place,
                 word: None,
+                over: None,
                 printed: 0,
                 left_out: 0,
             })),
@@ -245,6 +246,7 @@ impl Driver<'_> {
             words: 0,
             pulse: Activity::new(self.now()),
             answer_by: None,
+            passed: None,
             stopping: None,
         };
         self.agents.0.insert(task.id.clone(), work);

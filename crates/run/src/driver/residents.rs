@@ -367,6 +367,7 @@ impl Driver<'_> {
             words: 0,
             pulse: Activity::new(self.now()),
             answer_by: None,
+            passed: None,
             stopping: None,
         };
         self.agents.0.insert(task.id.clone(), work);

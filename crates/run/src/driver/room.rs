@@ -14,7 +14,7 @@ use crate::{agent::Agent, client::Limit, terms::Terms};
 /// How long after a window begins anew its account is asked again.
 const AFTER_RESET: SignedDuration = SignedDuration::from_secs(60);
 
-/// How long after a burst its account is asked again.
+/// How long after a burst its account is asked again; twice as long after each further one.
 const AFTER_BURST: SignedDuration = SignedDuration::from_secs(30);
 
 /// The agents of a run.
@@ -30,6 +30,8 @@ struct AgentState {
     account: Account,
     /// How many may work side by side; none is as many as the run has places.
     most: Option<usize>,
+    /// How many bursts came since it answered last.
+    bursts: u32,
     parked: Option<Parked>,
 }
 
@@ -48,6 +50,8 @@ pub(super) struct Parking {
     pub until: Timestamp,
     /// In words.
     pub why: String,
+    /// Whether later runs and whoever looks are to know of it: one burst is over in a moment.
+    pub is_kept: bool,
 }
 
 /// Which agent a task may be started with.
@@ -67,6 +71,7 @@ impl Room {
             program,
             account,
             most: None,
+            bursts: 0,
             parked: None,
         };
         Self {
@@ -157,14 +162,21 @@ impl Room {
             Limit::Burst => {
                 let place = &mut self.agents[at];
                 place.most = Some(place.most.unwrap_or(busy + 1).saturating_sub(1).max(1));
-                let until = now.saturating_add(AFTER_BURST).unwrap_or(Timestamp::MAX);
+                // What others met at the same time is the same burst.
+                if place.parked.is_some() {
+                    return None;
+                }
+                let rest = AFTER_BURST.saturating_mul(2_i32.saturating_pow(place.bursts));
+                place.bursts += 1;
+                let until = now.saturating_add(rest.min(self.terms.park.max(AFTER_BURST)));
                 (
-                    Some(until),
+                    Some(until.unwrap_or(Timestamp::MAX)),
                     true,
                     "its server asks for fewer requests at once".to_owned(),
                 )
             }
         };
+        let is_kept = *limit != Limit::Burst || self.agents[at].bursts > 1;
         let until = match (limit, self.park_until(now), until) {
             (Limit::Burst, _, Some(until)) => until,
             (_, Some(until), _) => until,
@@ -183,7 +195,16 @@ impl Room {
         for shared in self.sharing(at) {
             self.agents[shared].parked = Some(Parked { until, waits });
         }
-        Some(Parking { until, why })
+        Some(Parking {
+            until,
+            why,
+            is_kept,
+        })
+    }
+
+    /// Takes in that its server answered.
+    pub fn answered(&mut self, at: usize) {
+        self.agents[at].bursts = 0;
     }
 
     /// Takes in that an earlier run parked the account of this agent; what it means. Whoever wants no
@@ -196,7 +217,11 @@ impl Room {
         let waits = self.waits();
         self.agents[at].parked = Some(Parked { until, waits });
         let why = park.why.clone();
-        Some(Parking { until, why })
+        Some(Parking {
+            until,
+            why,
+            is_kept: true,
+        })
     }
 
     /// Until when the operator wants an account left alone. A time that is over says nothing of a limit
@@ -253,135 +278,4 @@ impl Room {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn room(names: &[&str], terms: Terms) -> Room {
-        let agent = |name: &&str| {
-            let agent = name.parse::<Agent>().unwrap();
-            (agent, PathBuf::from("/bin/true"), Account::of(name))
-        };
-        Room::new(names.iter().map(agent).collect(), &terms)
-    }
-
-    fn at(second: i64) -> Timestamp {
-        Timestamp::from_second(second).unwrap()
-    }
-
-    fn reached(second: i64) -> Limit {
-        Limit::Reached {
-            until: Some(at(second)),
-            window: "five_hour".into(),
-        }
-    }
-
-    #[test]
-    fn a_task_goes_to_the_agent_with_room_and_least_to_do() {
-        let mut room = room(&["claude", "codex"], Terms::default());
-        assert_eq!(room.choose(None, &[0, 0]), AgentChoice::Agent(0));
-        assert_eq!(room.choose(None, &[2, 1]), AgentChoice::Agent(1));
-        assert_eq!(room.choose(Some(0), &[2, 1]), AgentChoice::Agent(0));
-        room.limit(0, &reached(1000), 1, at(10));
-        assert_eq!(room.choose(None, &[0, 3]), AgentChoice::Agent(1));
-        assert_eq!(
-            room.choose(Some(0), &[0, 3]),
-            AgentChoice::None { opens: false }
-        );
-    }
-
-    #[test]
-    fn an_account_is_asked_again_a_minute_after_its_reset_and_only_where_the_run_may_wait() {
-        for (resume_after_limit, no_park, waits) in [
-            (false, false, false),
-            (true, false, true),
-            (true, true, false),
-        ] {
-            let terms = Terms {
-                resume_after_limit,
-                no_park,
-                ..Terms::default()
-            };
-            let mut room = room(&["claude"], terms);
-            let parking = room.limit(0, &reached(1000), 1, at(10)).unwrap();
-            assert_eq!(parking.until, at(1060));
-            assert_eq!(room.choose(None, &[0]), AgentChoice::None { opens: waits });
-            assert_eq!(room.next_opening(), waits.then(|| at(1060)));
-            assert_eq!(
-                room.limit(0, &reached(1000), 1, at(11)),
-                None,
-                "it is known"
-            );
-        }
-    }
-
-    #[test]
-    fn the_reserve_is_left_alone() {
-        let terms = Terms {
-            reserve: 0.2,
-            ..Terms::default()
-        };
-        let mut room = room(&["codex"], terms);
-        let used = |used| Limit::Open {
-            used,
-            until: Some(at(1000)),
-            window: "primary".into(),
-        };
-        assert_eq!(room.limit(0, &used(0.8), 1, at(10)), None);
-        let parking = room.limit(0, &used(0.81), 1, at(10)).unwrap();
-        assert_eq!(parking.why, "81 % of its limit is used (primary)");
-    }
-
-    #[test]
-    fn a_burst_makes_a_run_slower_and_is_always_waited_out() {
-        let mut room = room(&["claude"], Terms::default());
-        let parking = room.limit(0, &Limit::Burst, 3, at(10)).unwrap();
-        assert_eq!(parking.until, at(40));
-        assert_eq!(room.choose(None, &[0]), AgentChoice::None { opens: true });
-        room.agents[0].parked = None;
-        assert_eq!(room.choose(None, &[2]), AgentChoice::Agent(0));
-        assert_eq!(room.choose(None, &[3]), AgentChoice::None { opens: true });
-    }
-
-    #[test]
-    fn agents_of_one_account_share_its_limits() {
-        let agent = |name: &str, account: &str| {
-            let agent = name.parse::<Agent>().unwrap();
-            (agent, PathBuf::from("/bin/true"), Account::of(account))
-        };
-        let agents = vec![
-            agent("claude", "a"),
-            agent("codex", "b"),
-            agent("opus", "a"),
-        ];
-        let mut room = Room::new(agents, &Terms::default());
-        room.limit(0, &reached(1000), 1, at(10));
-        let parked = [0, 1, 2].map(|at| room.is_parked(at));
-        assert_eq!(parked, [true, false, true]);
-        assert_eq!(room.open(at(1060)), [0, 2]);
-    }
-
-    #[test]
-    fn an_account_that_an_earlier_run_parked_rests_unless_the_operator_wants_it_asked() {
-        let park = Park {
-            agent: "claude".into(),
-            until: at(1000),
-            why: "it is at its limit (five_hour)".into(),
-        };
-        for (no_park, park_until, until) in [
-            (false, None, Some(1000)),
-            (true, None, None),
-            (false, Some(500), Some(500)),
-            (false, Some(5), Some(1000)),
-        ] {
-            let terms = Terms {
-                no_park,
-                park_until: park_until.map(at),
-                ..Terms::default()
-            };
-            let mut room = room(&["claude"], terms);
-            let parking = room.still_parked(0, &park, at(10));
-            assert_eq!(parking.map(|it| it.until), until.map(at));
-            assert_eq!(room.is_parked(0), until.is_some());
-        }
-    }
-}
+mod tests;

@@ -13,11 +13,14 @@ use flagpost_model::{
     TaskId, Token, WorkerId,
     message::{MessageAddress, StuckBody},
     plan::Attempt,
-    session::stall::Activity,
+    session::{TaskReport, stall::Activity},
 };
 
 use super::{conversation::Conversation, residents::Post};
-use crate::{outcome::Exit, process::Running};
+use crate::{
+    outcome::{Exit, Judged},
+    process::Running,
+};
 
 /// How long a group that was asked to end may take.
 pub(super) const GRACE: Duration = Duration::from_secs(3);
@@ -35,6 +38,8 @@ pub(super) struct ActiveAgent {
     pub pulse: Activity,
     /// By when it has to say how its attempt ended, where it was asked.
     pub answer_by: Option<Instant>,
+    /// How it ended well, where it was asked afterwards to commit what it had left.
+    pub passed: Option<(Option<TaskReport>, Judged)>,
     /// Why it is being stopped, and when it is killed.
     pub stopping: Option<(Exit, Instant)>,
 }
@@ -64,6 +69,8 @@ pub(super) struct ProcessSeat {
     pub place: MessageAddress,
     /// Its own last word about it, if it knows `flagpost msg`.
     pub word: Option<ProcessReport>,
+    /// Since when its task is over and its turn is closed.
+    pub over: Option<Instant>,
     /// How long its output was when that was last told.
     pub printed: u64,
     /// How far the middle of its log is left out.

@@ -24,6 +24,11 @@ pub enum Reason<'a> {
         /// The actions that its client refused.
         denied: &'a [String],
     },
+    /// Its agent said that it is done, and these files of its worktree are in no commit.
+    Uncommitted {
+        /// Which.
+        files: &'a str,
+    },
     /// Its agent asked a person, who answered.
     Answered,
     /// The same before its process had ended: the task is its own again, by a claim with this token.
@@ -57,6 +62,7 @@ pub struct ResumeBrief<'a> {
 pub fn resume(brief: &ResumeBrief<'_>) -> String {
     let text = match brief.reason {
         Reason::Unreported { denied } => unreported(brief, denied),
+        Reason::Uncommitted { files } => uncommitted(brief, files),
         Reason::Answered => going_on(brief, "Your question was answered, as you read below."),
         Reason::AnsweredAtOnce(token) => going_on(
             brief,
@@ -92,6 +98,16 @@ fn unreported(brief: &ResumeBrief<'_>, denied: &[String]) -> String {
     }
     text += &format!("\n$FLAGPOST_REPORT is {report}. {}", form(brief));
     text
+}
+
+fn uncommitted(brief: &ResumeBrief<'_>, files: &str) -> String {
+    let (id, program) = (&brief.task.id, program(brief.client));
+    format!(
+        "Task {id}: you said that it is done, and these files of your worktree are in no commit:\n\n{}\n\
+         Only commits count. Commit what belongs to the task, remove what is of no use, and say with \
+         `{program} note {id}` why anything else stays. Do nothing more.\n",
+        fenced(files)
+    )
 }
 
 fn going_on(brief: &ResumeBrief<'_>, news: &str) -> String {

@@ -13,10 +13,10 @@ use flagpost_core::{
 use flagpost_disk::fsx::RealFs;
 use flagpost_model::{
     TaskId,
-    task::{Act, State},
+    task::{Act, State, Uncommitted},
 };
 use flagpost_run::{
-    Options, RunContext, RunReport, Terms,
+    Limits, Options, RunContext, RunReport, Terms,
     scheduler::{RunConfig, TaskOutcome},
 };
 use flagpost_testkit::{agents, race::until, scratch::scratch};
@@ -68,6 +68,8 @@ fn run(body: &str, meddle: impl FnOnce(&List<'_>, &TaskId, &Path, &Hands)) -> (R
         config: RunConfig::default(),
         lease: LEASE,
         stall_after: None,
+        limits: Limits::default(),
+        uncommitted: Uncommitted::Commit,
         group: None,
         skip_failed: false,
         worktrees: false,

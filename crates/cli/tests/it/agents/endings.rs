@@ -11,16 +11,33 @@ use flagpost_testkit::{
 };
 use serde_json::json;
 
+use crate::land_yard::executable;
+
 use super::{
-    for_each_client,
+    for_clients,
     stage::{Stage, runs},
     time::{Silences, limited},
 };
 
-for_each_client!(
-    a_client_that_gives_up_is_tried_again,
-    who_runs_out_of_time_goes_on_with_the_conversation,
-);
+for_clients! {
+    claude Claude: a_client_that_gives_up_is_tried_again,
+        who_runs_out_of_time_goes_on_with_the_conversation,
+        a_client_that_stays_after_its_report_is_ended,
+        who_left_work_uncommitted_is_asked_for_it_once,
+        a_script_that_waits_for_the_end_of_its_input_gets_it;
+    codex Codex: a_client_that_gives_up_is_tried_again,
+        who_runs_out_of_time_goes_on_with_the_conversation,
+        a_client_that_stays_after_its_report_is_ended,
+        who_left_work_uncommitted_is_asked_for_it_once;
+    gemini Gemini: a_client_that_gives_up_is_tried_again,
+        who_runs_out_of_time_goes_on_with_the_conversation,
+        a_client_that_stays_after_its_report_is_ended,
+        who_left_work_uncommitted_is_asked_for_it_once;
+    opencode Opencode: a_client_that_gives_up_is_tried_again,
+        who_runs_out_of_time_goes_on_with_the_conversation,
+        a_client_that_stays_after_its_report_is_ended,
+        who_left_work_uncommitted_is_asked_for_it_once;
+}
 
 const PLAN: &str = "- [ ] Write the parser\n";
 
@@ -98,4 +115,73 @@ fn who_runs_out_of_time_goes_on_with_the_conversation(client: Client) {
         last.contains("Half of it") && last.contains("Your time was up"),
         "{last}"
     );
+}
+
+/// Has the agent `wrapped` be this script around a client; `$client` starts the client itself.
+fn wrap(stage: &Stage, client: Client, at_work: &str) {
+    let path = stage.world.outside().join("wrapped");
+    executable(
+        &path,
+        &format!(
+            "client={client}; if [ -n \"$FLAGPOST_TASK\" ]; then {at_work}; fi; exec \"$client\" \"$@\""
+        ),
+    );
+    for (key, value) in [
+        ("like", client.as_str()),
+        ("command", path.to_str().unwrap()),
+    ] {
+        let key = format!("run.agents.wrapped.{key}");
+        stage.world.ok(["config", "set", &key, value]);
+    }
+}
+
+/// As where a server that the agent started holds its client.
+fn a_client_that_stays_after_its_report_is_ended(client: Client) {
+    let stage = or_skip!(Stage::new(client, PLAN));
+    stage.script(
+        1,
+        [runs(client, "flagpost done 1 Written"), Step::text("Said.")],
+    );
+    wrap(&stage, client, "\"$client\" \"$@\"; exec sleep 600");
+    stage.world.ok(["config", "set", "run.grace", "2s"]);
+    let run = stage.run(&["--agent", "wrapped"]);
+    run.came_to(0, &["PASS"]);
+    let told = "task 1 is over and its client still runs";
+    assert!(run.shown.contains(told), "{}", run.shown);
+}
+
+fn a_script_that_waits_for_the_end_of_its_input_gets_it(client: Client) {
+    let stage = or_skip!(Stage::new(client, PLAN));
+    stage.script(
+        1,
+        [runs(client, "flagpost done 1 Written"), Step::text("Said.")],
+    );
+    let at_work = "cat > \"$HOME/input\"; exec \"$client\" \"$@\" < \"$HOME/input\"";
+    wrap(&stage, client, at_work);
+    stage.world.ok(["config", "set", "run.start_timeout", "2s"]);
+    let run = stage.run(&["--agent", "wrapped"]);
+    run.came_to(0, &["PASS"]);
+    let told = "its client has not said that it is there for 2 s";
+    assert!(run.shown.contains(told), "{}", run.shown);
+}
+
+fn who_left_work_uncommitted_is_asked_for_it_once(client: Client) {
+    let stage = or_skip!(Stage::new(client, PLAN));
+    stage.script(
+        1,
+        [
+            runs(client, "echo x > parser; flagpost done 1 Written"),
+            Step::text("Said."),
+            runs(client, "git add parser && git commit -qm mine"),
+            Step::text("Committed."),
+        ],
+    );
+    let run = stage.run(&["--agent", client.as_str(), "--worktrees"]);
+    run.came_to(0, &["PASS"]);
+    assert_eq!(run.sessions(1).len(), 1, "{}", run.shown);
+    let heard = stage.heard(1);
+    let asked = |it: &&String| it.contains("these files of your worktree are in no commit");
+    assert!(heard.iter().any(|it| asked(&it)), "{}", run.shown);
+    let commits = stage.git(&["log", "--format=%s", "--branches=flagpost/*", "-1"]);
+    assert_eq!(commits.trim(), "mine", "{}", run.shown);
 }

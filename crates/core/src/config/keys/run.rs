@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use flagpost_model::{hook::settings::Injection, plan::Schedule};
+use flagpost_model::{hook::settings::Injection, plan::Schedule, task::Uncommitted};
 use jiff::SignedDuration;
 
 use super::{SettingKey, SettingSpec};
@@ -72,6 +72,48 @@ pub static RUN_STALL_AFTER: SettingKey<Time> = SettingKey {
         least: SignedDuration::ZERO,
         most: SignedDuration::from_hours(30 * 24),
     },
+};
+
+/// `run.grace`
+pub static RUN_GRACE: SettingKey<Time> = SettingKey {
+    about: SettingSpec {
+        name: "run.grace",
+        text: "How long a client may stay once its task is over and its last turn is closed; then it is ended.",
+        default: Some("10s"),
+        variable: Some("FLAGPOST_RUN_GRACE"),
+        option: None,
+    },
+    kind: Time {
+        least: SignedDuration::from_secs(1),
+        most: SignedDuration::from_hours(24),
+    },
+};
+
+/// `run.start_timeout`
+pub static RUN_START_TIMEOUT: SettingKey<Time> = SettingKey {
+    about: SettingSpec {
+        name: "run.start_timeout",
+        text: "How long a client may take to say that it is there; then its input is closed, in case it waits for the end of it.",
+        default: Some("60s"),
+        variable: Some("FLAGPOST_RUN_START_TIMEOUT"),
+        option: None,
+    },
+    kind: Time {
+        least: SignedDuration::from_secs(1),
+        most: SignedDuration::from_hours(24),
+    },
+};
+
+/// `run.uncommitted`
+pub static RUN_UNCOMMITTED: SettingKey<OneOf<Uncommitted>> = SettingKey {
+    about: SettingSpec {
+        name: "run.uncommitted",
+        text: "What becomes of files that an agent in a worktree left uncommitted, and that it was asked once to commit: commit: Flagpost commits them on the task's branch; ask: the task asks you; fail: the task is done again.",
+        default: Some("commit"),
+        variable: Some("FLAGPOST_RUN_UNCOMMITTED"),
+        option: None,
+    },
+    kind: OneOf(PhantomData),
 };
 
 /// `run.schedule`

@@ -103,3 +103,17 @@ fn whoever_goes_on_hears_how_things_stand_and_then_what_is_new() {
         );
     }
 }
+
+#[test]
+fn whoever_left_work_uncommitted_is_asked_to_commit_it() {
+    let files = "src/parser.rs, notes.txt and 3 more";
+    assert_snapshot!(going_on(&task(), Reason::Uncommitted { files }), @r"
+    Task 2: you said that it is done, and these files of your worktree are in no commit:
+
+    ```text
+    src/parser.rs, notes.txt and 3 more
+    ```
+
+    Only commits count. Commit what belongs to the task, remove what is of no use, and say with `flagpost note 2` why anything else stays. Do nothing more.
+    ");
+}
