@@ -359,6 +359,13 @@ pub fn judge_disk(error: &disk::Error) -> (FailureKind, Option<String>) {
             FailureKind::Invalid,
             hint("it is left as it is; mend it with an editor"),
         ),
+        disk::Error::Linked { path } => (
+            FailureKind::Invalid,
+            Some(format!(
+                "'ls -l {}' shows where it leads; make it a directory",
+                path.display()
+            )),
+        ),
         disk::Error::Outside { .. } => (FailureKind::Invalid, None),
         disk::Error::Io {
             doing,

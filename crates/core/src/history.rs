@@ -178,9 +178,11 @@ impl<'h> History<'h> {
         appeared: Appeared<'_>,
     ) -> Result<Writer<'w>> {
         let fs = self.home.fs();
+        let dir = self.home.repository_dir(&self.repo);
+        self.home.must_not_be_linked(&dir)?;
         // Whoever wrote the first line had made the directory durable.
         if fsx::stat(fs, &self.path)?.is_none() {
-            self.home.make_dirs(&self.home.repository_dir(&self.repo))?;
+            self.home.make_dirs(&dir)?;
         }
         let lock = fsx::lock(fs, &self.lock_path(), Rank::History, fsx::DEFAULT_WAIT, at)?;
         let order = order()?;

@@ -54,6 +54,12 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// A directory of ours in whose place, or on the way to which, a link lies; nothing was written.
+    #[error("{} is a link: nothing is written to where it leads", path.display())]
+    Linked {
+        /// The link.
+        path: PathBuf,
+    },
     /// A path that leads out of the directory it must stay in.
     #[error("{} leads outside {}", path.display(), root.display())]
     Outside {

@@ -98,6 +98,7 @@ codes! {
     TemporaryOrphaned = "temporary-orphaned", Note, "Writers that died left temporary files.";
     HomeUnreadable = "home-unreadable", Error, "The home is no directory that can be read.";
     HomeOpen = "home-open", Warning, "Others may look into the home.";
+    DirectoryLinked = "directory-linked", Error, "A directory of the home is a link, so nothing is written into it.";
     ModeOpen = "mode-open", Note, "Files or directories have modes that would let others in.";
     ParkUnreadable = "park-unreadable", Warning, "The note of an account that rests cannot be read, so a run starts its clients all the same.";
     NoticeFailed = "notice-failed", Warning, "A channel of notifications failed when it was used last, so you are not told of what waits for you.";

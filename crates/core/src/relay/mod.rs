@@ -255,6 +255,7 @@ impl Mail<'_> {
         let dir = self.dir(direction);
         let path = dir.join(layout::LOCK);
         let (fs, asked) = (self.home.fs(), self.home.now());
+        self.home.must_not_be_linked(&dir)?;
         let lock = match fsx::lock(fs, &path, Rank::Direction, fsx::DEFAULT_WAIT, asked) {
             Err(error) if error.is_not_found() => {
                 // Somebody made the worker by hand.
