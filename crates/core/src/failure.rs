@@ -359,6 +359,10 @@ pub fn judge_disk(error: &disk::Error) -> (FailureKind, Option<String>) {
             FailureKind::Invalid,
             hint("it is left as it is; mend it with an editor"),
         ),
+        disk::Error::Damaged { .. } => (
+            FailureKind::Invalid,
+            hint("'flagpost doctor' tells how to go on"),
+        ),
         disk::Error::Linked { path } => (
             FailureKind::Invalid,
             Some(format!(

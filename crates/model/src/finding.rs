@@ -79,6 +79,7 @@ codes! {
     WorkerBroken = "worker-broken", Error, "The file that says who a worker is cannot be understood, so nothing can be sent to it.";
     WorkerMissing = "worker-missing", Error, "The file that says who a worker is has gone, and briefs that the history tells of cannot reach it.";
     MailBroken = "mail-broken", Error, "A file in a worker's mail is no message; it is skipped.";
+    MailMany = "mail-many", Warning, "A worker has so many messages that only the newest are read; the others are counted.";
     BriefWithheld = "brief-withheld", Warning, "A brief is withheld, because it was changed, or decided on, by a hand that nobody knows.";
     BriefMisread = "brief-misread", Error, "A worker acknowledged a brief that nobody let through as it is.";
     FlagsContradict = "flags-contradict", Warning, "The flags of a brief say something else than the decision that is on record.";

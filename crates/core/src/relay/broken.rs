@@ -41,6 +41,12 @@ pub fn put_away_by(skipped: &Skipped) -> Option<String> {
     Some(format!("flagpost reject {worker} {}", seq.get()))
 }
 
+/// Whether it says how many messages of a direction were counted, and not read.
+pub(crate) fn is_count(skipped: &Skipped) -> bool {
+    let direction = skipped.name.split_once('/').map(|(_, rest)| rest);
+    direction.is_some_and(|it| it.parse::<Direction>().is_ok())
+}
+
 /// The briefs of a worker that were proposed, that nobody has read or taken back, and whose body is gone.
 pub(super) fn lost(
     mail: &Mail<'_>,
