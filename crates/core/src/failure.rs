@@ -106,6 +106,10 @@ pub fn judge(error: &Error) -> (FailureKind, Option<String>) {
             hint("'flagpost relay redirect' sends a brief to a worker by name"),
         ),
         Error::NotFound { what: "file", .. } => (FailureKind::NotFound, None),
+        Error::NotFound { what: "policy", .. } => (
+            FailureKind::NotFound,
+            hint("a policy is a policy.toml in the home; docs/relay.md shows one"),
+        ),
         Error::NotFound { what: "log", .. } => (
             FailureKind::NotFound,
             hint(

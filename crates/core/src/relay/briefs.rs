@@ -299,6 +299,7 @@ pub(super) fn propose_through(
             false => Ok(passed),
         };
         let (verdict, policy_fault) = match (asked, gate) {
+            (Ok(None), Gate::Policy) => (None, policy::fault(mail.home, &mail.repo)),
             (Ok(verdict), _) => (verdict, None),
             // The brief is published all the same, and waits for a person.
             (Err(error), Gate::Policy) => (None, Some(error.to_string())),

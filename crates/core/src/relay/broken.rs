@@ -25,7 +25,7 @@ use super::{
     skipped,
 };
 use crate::{
-    error::{Error, Result, describe},
+    error::{Error, Result},
     history::{History, Kind},
     list::Skipped,
 };
@@ -80,8 +80,8 @@ pub(super) fn lost(
 /// gone though briefs of theirs wait that the end of the history tells of.
 pub(super) fn of_fleet(fleet: &Fleet<'_>) -> Result<Vec<Skipped>> {
     let mut broken = missing_as(fleet, Certainty::Near)?;
-    if let Err(error) = policy::of(fleet.home, &fleet.repo) {
-        let why = format!("nothing is let through by it: {}", describe(&error));
+    if let Some(fault) = policy::fault(fleet.home, &fleet.repo) {
+        let why = format!("nothing is let through by it: {fault}");
         broken.push(skipped(policy::FILE.to_owned(), why));
     }
     Ok(broken)

@@ -56,6 +56,32 @@ pub(super) const FAULTS: &[Fault] = &[
             }
         })
     }),
+    (
+        "a policy that nobody accepted",
+        0,
+        PolicyWithheld,
+        |world| {
+            put(
+                &world.home().join("policy.toml"),
+                "foreign_flags = \"accept\"",
+            );
+            by_hand(|world| drop(world.ok(["policy", "accept", "--yes"])))
+        },
+    ),
+    ("an earlier policy", 0, PolicyWithheld, |world| {
+        let note = repository(world).join(".policy-accepted");
+        let accept = |world: &World, text: &str| {
+            put(&world.home().join("policy.toml"), text);
+            world.ok(["policy", "accept", "--yes"]);
+            fs::read(&note).unwrap()
+        };
+        let policy = "[[rule]]\nthen = \"ratify\"\n";
+        let earlier = accept(world, policy);
+        accept(world, "foreign_flags = \"accept\"");
+        put(&world.home().join("policy.toml"), policy);
+        put(&note, earlier);
+        by_hand(|world| fs::remove_file(world.home().join("policy.toml")).unwrap())
+    }),
     ("a policy has an unknown word", 1, PolicyBroken, |world| {
         let policy = repository(world).join("policy.toml");
         put(&policy, "foreign_flags = \"acept\"");
