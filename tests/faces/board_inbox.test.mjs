@@ -111,6 +111,9 @@ for (const [key, decide] of Object.entries({
 
 test('Y lets through those that it named, and not the one that came meanwhile', async (t) => {
   const { world, page } = await inbox(t, 'Merge the seal', 'Merge the lexer');
+  await page.keyboard.press('j');
+  await page.locator('.exactly').getByText('Merge the lexer').waitFor();
+  await decidable(page);
   await page.keyboard.press('Y');
   const dialog = page.getByRole('dialog');
   await dialog.getByText('W1 1, W1 2').waitFor();
@@ -119,6 +122,16 @@ test('Y lets through those that it named, and not the one that came meanwhile', 
   await dialog.getByRole('button', { name: 'Let 2 through' }).click();
   await aloud(page, '2 of 2 let through').waitFor();
   assert.deepEqual(await waiting(world), [3]);
+});
+
+test('Y leaves what was not read to its end, and says how many', async (t) => {
+  const { world, page } = await inbox(t, 'Merge the seal', 'Merge the lexer');
+  await page.keyboard.press('Y');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('W1 1. 1 brief not read to the end: left as it is.').waitFor();
+  await dialog.getByRole('button', { name: 'Let 1 through' }).click();
+  await aloud(page, '1 of 1 let through').waitFor();
+  assert.deepEqual(await waiting(world), [2]);
 });
 
 test('a brief that is longer than the screen is decided on only once its end was in sight', async (t) => {

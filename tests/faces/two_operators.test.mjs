@@ -120,6 +120,9 @@ test('Y lets through what it named, without the one that came meanwhile and the 
   const [one, other] = pages;
   const second = (await world.brief('W1', 'Merge the second')).brief.seq;
   await one.getByRole('button', { name: /Merge the second/ }).waitFor();
+  await one.keyboard.press('j');
+  await one.locator('.exactly').getByText('Merge the second').waitFor();
+  await decidable(one);
   await one.keyboard.press('Y');
   const dialog = one.getByRole('dialog');
   await dialog.getByText(`W1 ${first}, W1 ${second}`).waitFor();

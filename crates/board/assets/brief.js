@@ -21,6 +21,9 @@ import { age, count, isNarrow, left, moment } from './words.js';
 /** The briefs that this page has decided on, by the ids of their items. @type {Set<string>} */
 export const decidedHere = new Set();
 
+/** Items whose end was in sight, each with its envelope. @type {Set<string>} */
+const readToEnd = new Set();
+
 /** What the buttons of a narrow screen cover is not in sight. */
 const BELOW_NARROW = '0px 0px -180px 0px';
 
@@ -53,17 +56,21 @@ async function decide(repo, seen, of) {
 /** @type {Record<string, string>} */
 const WORDS = { ratified: 'let through', edited: 'edited and let through', rejected: 'rejected' };
 
-/** Lets exactly these through, one by one with what was seen. @param {import('./waits.js').Item[]} items */
+/** Lets those through that were read to their end, one by one with what was seen. @param {import('./waits.js').Item[]} items */
 export async function decideAll(items) {
   if (!canAct.peek()) return fail('Not connected: verbs are off.');
   const plain = items.filter((it) => it.kind === 'brief').filter((it) => it.brief.withheld === null && !it.brief.unproposed && it.brief.stage === 'pending');
   if (plain.length === 0) return toast('No brief can be let through as it is.');
-  const names = plain.map(({ brief: { brief } }) => `${brief.worker} ${brief.seq}`).join(', ');
-  const sure = await ask({ title: `Let ${count(plain.length, 'brief')} through?`, text: names, confirm: `Let ${plain.length} through` });
+  const read = plain.filter(({ id, brief }) => readToEnd.has(`${id} ${brief.envelope}`));
+  const rest = plain.length - read.length;
+  const stay = rest === 0 ? '' : `${count(rest, 'brief')} not read to the end: left as ${rest === 1 ? 'it is' : 'they are'}.`;
+  if (read.length === 0) return toast(`Nothing was decided. ${stay}`);
+  const names = read.map(({ brief: { brief } }) => `${brief.worker} ${brief.seq}`).join(', ');
+  const sure = await ask({ title: `Let ${count(read.length, 'brief')} through?`, text: stay === '' ? names : `${names}. ${stay}`, confirm: `Let ${read.length} through` });
   if (sure === null) return;
   let n = 0;
-  for (const { repo, brief } of plain) n += (await decide(repo, brief, {})) ? 1 : 0;
-  toast(`${n} of ${plain.length} let through.`);
+  for (const { repo, brief } of read) n += (await decide(repo, brief, {})) ? 1 : 0;
+  toast(`${n} of ${read.length} let through.`);
 }
 
 /** @param {{ item: BriefWaits }} of */
@@ -87,7 +94,9 @@ export function BriefItem({ item }) {
   useEffect(() => {
     if (isAtEnd || isEditing || end.current === null) return;
     const seen = new IntersectionObserver((entries) => {
-      if (entries.some(({ isIntersecting }) => isIntersecting)) setAtEnd(true);
+      if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+      readToEnd.add(`${item.id} ${envelope}`);
+      setAtEnd(true);
     }, { rootMargin: isNarrow.peek() ? BELOW_NARROW : '0px' });
     seen.observe(end.current);
     return () => seen.disconnect();

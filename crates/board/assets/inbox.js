@@ -126,7 +126,7 @@ export function Inbox() {
     { key: 'ArrowDown', shown: '↓', does: 'next item', run: () => step(1) },
     { key: 'k', does: 'item before', run: () => step(-1) },
     { key: 'ArrowUp', shown: '↑', does: 'item before', run: () => step(-1) },
-    { key: 'Y', does: 'let all shown through', run: () => void decideAll(waiting.peek()) },
+    { key: 'Y', does: 'let through all that you have read', run: () => void decideAll(waiting.peek()) },
   ], []);
   if (!isKnown.value) return html`<main id="main" tabindex="-1" class="inbox" aria-busy="true"><h1 class="unseen">Inbox</h1></main>`;
   if (item === undefined) return html`<${Nothing} />`;
@@ -152,7 +152,7 @@ export function Inbox() {
             `;
           })}
         </ul>
-        ${briefs > 1 && html`<p><button type="button" onClick=${() => decideAll(items)} disabled=${connection.value !== 'live'}>Let all ${briefs} through… <kbd>Y</kbd></button></p>`}
+        ${briefs > 1 && html`<p><button type="button" onClick=${() => decideAll(items)} disabled=${connection.value !== 'live'}>Let through those read… <kbd>Y</kbd></button></p>`}
       </section>
       <section class="item" aria-label="The open item">
         <p class="back"><button type="button" onClick=${() => go('/#screen=inbox')}>‹ ${count(items.length, 'item')}</button></p>

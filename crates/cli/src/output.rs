@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     args::Globals,
     context::Context,
-    error::{self, FailureKind},
+    error::{self, FailureKind, usage_with},
     fit,
     screen::{Screen, columns_of},
     terminal,
@@ -332,6 +332,16 @@ pub fn ring(bytes: &[u8]) -> io::Result<bool> {
     stderr.write_all(bytes)?;
     stderr.flush()?;
     Ok(true)
+}
+
+/// Has a person agree, unless they did with `--yes`. Without it `nothing` says what did not happen.
+pub fn confirm(yes: bool, question: &str, nothing: &str) -> anyhow::Result<()> {
+    let why = match if yes { Some(true) } else { ask(question)? } {
+        Some(true) => return Ok(()),
+        Some(false) => nothing.to_owned(),
+        None => format!("nobody is there to confirm, so {nothing}"),
+    };
+    Err(usage_with(why, "--yes does not ask"))
 }
 
 /// What a person answers to a question; none where nobody is there to be asked.

@@ -4,8 +4,8 @@ use flagpost_core::answers::Schema;
 
 use crate::commands::{
     board, bridge, completions, config, daemon, demo, doctor, export, graph, history, hooks,
-    import, index, init, instructions, land, logs, man, msg, notify, relay, relocate, reserve, run,
-    schema, selection, session, stats, status, tags, timer, word, worker, worktree,
+    import, index, init, instructions, land, logs, man, msg, notify, policy, relay, relocate,
+    reserve, run, schema, selection, session, stats, status, tags, timer, word, worker, worktree,
 };
 
 flagpost_core::answers! {
@@ -49,6 +49,7 @@ flagpost_core::answers! {
     "moved" => relocate::Moved<'_>,
     "notify_test" => notify::TestedChannels,
     "offer_none" => worker::next::NoOffer,
+    "policy_accepted" => policy::AcceptedPolicy,
     "plan" => run::RunPlan<'_>,
     "projects" => tags::Projects<'_>,
     "recovery" => session::Recovery<'_>,

@@ -350,8 +350,9 @@ impl App {
 
     /// Notes what was on the screen. To be called once the screen was drawn, and only then.
     pub fn drawn(&mut self) {
+        let is_whole = crate::view::shows_question(self);
         if let Some(prompt) = &mut self.prompt {
-            prompt.is_drawn = true;
+            prompt.is_drawn = is_whole;
         }
         let rows = crate::view::body_rows(self);
         let is_seen = rows > 0

@@ -148,8 +148,8 @@ commands! {
     Reject = "reject" ["n"] INBOX, "reject it, with a reason";
     /// Rewrite it.
     Edit = "edit" ["e"] INBOX, "edit it in $EDITOR";
-    /// Let all listed through.
-    RatifyAll = "ratify-all" ["Y"] INBOX, "let all listed briefs through";
+    /// Let all through that were read.
+    RatifyAll = "ratify-all" ["Y"] INBOX, "let through the listed briefs that you have read";
     /// Answer a question.
     Answer = "answer" ["A"] On::Only(&[Context::Tab(Tab::Inbox), Context::Tab(Tab::Board), Context::Tab(Tab::Tasks), Context::Task]), "answer the question";
     /// Claim a task.

@@ -162,6 +162,10 @@ pub fn chosen(app: &App, line: &str) -> Result<Chosen, String> {
     if entry.operation == Operation::BriefRatify && !arguments.contains_key("seen") {
         return Err("y and Y in the inbox decide on what is shown; here say seen=HASH".to_owned());
     }
+    let command = arguments.get("command").and_then(Value::as_str);
+    if let (Operation::SlashDispatch, Some(command)) = (entry.operation, command) {
+        return slash(app, command);
+    }
     Ok(Chosen::Carry(Request::new(
         entry.operation,
         Value::Object(arguments),

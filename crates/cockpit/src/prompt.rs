@@ -19,8 +19,10 @@ pub struct Prompt {
     pub ask: Ask,
     /// What is typed so far.
     pub line: LineInput,
-    /// Whether it has been on the screen.
+    /// Whether it has been on the screen, whole.
     pub is_drawn: bool,
+    /// Whether the page in front lists what yes does, and must be on the screen whole too.
+    pub has_list: bool,
 }
 
 /// What is asked.
@@ -65,7 +67,13 @@ impl Prompt {
             ask,
             line: LineInput::default(),
             is_drawn: false,
+            has_list: false,
         }
+    }
+
+    /// Whether all these are to be carried out.
+    pub fn confirm(question: String, requests: Vec<Request>) -> Self {
+        Self::new(Ask::Confirm { question, requests })
     }
 
     /// Where its keys are looked up.

@@ -112,6 +112,10 @@ pub fn judge(error: &Error) -> (FailureKind, Option<String>) {
             hint("'flagpost relay redirect' sends a brief to a worker by name"),
         ),
         Error::NotFound { what: "file", .. } => (FailureKind::NotFound, None),
+        Error::NotFound { what: "policy", .. } => (
+            FailureKind::NotFound,
+            hint("a policy is a policy.toml in the home; docs/relay.md shows one"),
+        ),
         Error::NotFound { what: "log", .. } => (
             FailureKind::NotFound,
             hint(
@@ -364,6 +368,17 @@ pub fn judge_disk(error: &disk::Error) -> (FailureKind, Option<String>) {
         disk::Error::Malformed { .. } => (
             FailureKind::Invalid,
             hint("it is left as it is; mend it with an editor"),
+        ),
+        disk::Error::Damaged { .. } => (
+            FailureKind::Invalid,
+            hint("'flagpost doctor' tells how to go on"),
+        ),
+        disk::Error::Linked { path } => (
+            FailureKind::Invalid,
+            Some(format!(
+                "'ls -l {}' shows where it leads; make it a directory",
+                path.display()
+            )),
         ),
         disk::Error::Outside { .. } => (FailureKind::Invalid, None),
         disk::Error::Io {

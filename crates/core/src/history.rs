@@ -51,6 +51,9 @@ const TAIL: u64 = 16 << 10;
 /// How much of the end may be read to find it: 128 MiB. What a line tells of fits one file.
 const LONGEST_TAIL: u64 = 8 * fsx::READ_LIMIT;
 
+/// So much without a line at its end is damage where no line of ours can be: the rest of a crash, or a hand's.
+const NO_LINE: u64 = 1 << 20;
+
 /// Largest history that is read, 8 GiB: tens of millions of changes. A larger one was damaged.
 const LIMIT: u64 = 8 << 30;
 
@@ -97,11 +100,52 @@ impl<'h> History<'h> {
 
     /// All of it; nothing where there is none.
     pub(crate) fn bytes(&self) -> Result<Vec<u8>> {
+        self.must_end()?;
         match self.home.fs().read(&self.path, 0, LIMIT) {
             Ok(bytes) => Ok(bytes),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
             Err(error) => Err(disk::Error::io("read", &self.path)(error).into()),
         }
+    }
+
+    /// Refuses one that ends in what is no line and cannot become one: every reader asks this first.
+    pub(crate) fn must_end(&self) -> Result<()> {
+        match self.damaged_from()? {
+            None => Ok(()),
+            Some(from) => Err(disk::Error::Damaged {
+                path: self.path.clone(),
+                from,
+            }
+            .into()),
+        }
+    }
+
+    /// From which byte on it is damaged to its end.
+    fn damaged_from(&self) -> Result<Option<u64>> {
+        let part = |from, len| {
+            let read = self.home.fs().read_part(&self.path, from, len);
+            read.map_err(disk::Error::io("read", &self.path))
+        };
+        let len = fsx::stat(self.home.fs(), &self.path)?.map_or(0, |stat| stat.len);
+        if len < NO_LINE || part(len - 2, 2)? == b"}\n" {
+            return Ok(None);
+        }
+        let (mut from, mut end, mut is_text) = (len, None, true);
+        while from > 0 && end.is_none() {
+            let begin = from.saturating_sub(NO_LINE);
+            let bytes = part(begin, from - begin)?;
+            end = bytes.iter().rposition(|byte| *byte == b'}');
+            let rest = &bytes[end.map_or(0, |at| at + 1)..];
+            // Our lines are JSON, which has an escape for each control character.
+            is_text &= rest.iter().all(|byte| *byte >= b' ' || *byte == b'\n');
+            from = begin + (bytes.len() - rest.len()) as u64;
+        }
+        if part(from, 1)? == b"\n" {
+            from += 1;
+        }
+        let damaged = len - from;
+        let is_damaged = damaged >= NO_LINE && !is_text || damaged >= LONGEST_TAIL;
+        Ok(is_damaged.then_some(from))
     }
 
     /// The number of its last line; 0 where there is none.
@@ -178,9 +222,11 @@ impl<'h> History<'h> {
         appeared: Appeared<'_>,
     ) -> Result<Writer<'w>> {
         let fs = self.home.fs();
+        let dir = self.home.repository_dir(&self.repo);
+        self.home.must_not_be_linked(&dir)?;
         // Whoever wrote the first line had made the directory durable.
         if fsx::stat(fs, &self.path)?.is_none() {
-            self.home.make_dirs(&self.home.repository_dir(&self.repo))?;
+            self.home.make_dirs(&dir)?;
         }
         let lock = fsx::lock(fs, &self.lock_path(), Rank::History, fsx::DEFAULT_WAIT, at)?;
         let order = order()?;
@@ -270,6 +316,7 @@ impl<'h> History<'h> {
     /// its newline is one of them: the next append ends it, so its number is taken.
     fn end(&self, size: u64, last: fn(&[u8]) -> Last) -> Result<End> {
         let fs = self.home.fs();
+        self.must_end()?;
         let Some(stat) = fsx::stat(fs, &self.path)? else {
             return Ok(End::default());
         };

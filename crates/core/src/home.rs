@@ -327,9 +327,15 @@ impl Home {
         Ok(ids)
     }
 
-    /// Makes sure that a directory of the home is there.
-    pub(crate) fn make_dirs(&self, dir: &std::path::Path) -> Result<()> {
+    /// Makes sure that a directory of the home is there, and is the home's own.
+    pub fn make_dirs(&self, dir: &std::path::Path) -> Result<()> {
+        self.must_not_be_linked(dir)?;
         Ok(fsx::make_dirs(self.fs(), dir)?)
+    }
+
+    /// Refuses a directory of the home that a link leads to. Whoever has its lock writes beside it.
+    pub(crate) fn must_not_be_linked(&self, dir: &std::path::Path) -> Result<()> {
+        Ok(fsx::must_not_be_linked(self.fs(), &self.root, dir)?)
     }
 }
 

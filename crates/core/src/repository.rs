@@ -221,7 +221,9 @@ impl RepositoryTop {
                 git(top, &["config", "--local", KEY, id.as_str()])?;
             }
             Self::Plain(top) => {
-                home.make_dirs(&top.join(PLAIN_DIR))?;
+                let dir = top.join(PLAIN_DIR);
+                fsx::must_not_be_linked(home.fs(), top, &dir)?;
+                home.make_dirs(&dir)?;
                 fsx::replace(home.fs(), &plain_id(top), format!("{id}\n").as_bytes())?;
             }
         }

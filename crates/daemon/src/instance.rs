@@ -211,7 +211,7 @@ impl InstanceLock {
     /// Becomes the home's daemon, unless it has one.
     pub(crate) fn take(home: &Home) -> Result<Self> {
         let (fs, paths) = (home.fs(), Paths::of(home));
-        fsx::make_dirs(fs, &paths.dir)?;
+        home.make_dirs(&paths.dir)?;
         fsx::close_to_others(fs, &paths.dir)?;
         let begun = Instant::now();
         loop {

@@ -79,7 +79,7 @@ pub fn start(home: &Home, binary: &Path, args: &[String]) -> Result<Started> {
             DaemonStatus::Down | DaemonStatus::Starting(_) => break,
         }
     }
-    fsx::make_dirs(home.fs(), &paths.dir)?;
+    home.make_dirs(&paths.dir)?;
     let begun = rotate(home, &paths)?;
     let log = || fsx::open_log(&paths.log);
     let mut command = Command::new(binary);

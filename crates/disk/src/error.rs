@@ -54,6 +54,20 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// A file that ends in what nothing of ours is. It is left as it is.
+    #[error("{} is damaged from byte {from} on", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Where that begins.
+        from: u64,
+    },
+    /// A directory of ours in whose place, or on the way to which, a link lies; nothing was written.
+    #[error("{} is a link: nothing is written to where it leads", path.display())]
+    Linked {
+        /// The link.
+        path: PathBuf,
+    },
     /// A path that leads out of the directory it must stay in.
     #[error("{} leads outside {}", path.display(), root.display())]
     Outside {

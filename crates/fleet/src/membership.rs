@@ -106,6 +106,7 @@ impl Membership {
     /// Writes it down, durable on return.
     pub fn write(&self, home: &Home) -> Result<(), MembershipError> {
         let dir = fleet_dir(home);
+        fsx::must_not_be_linked(home.fs(), home.root(), &dir)?;
         fsx::make_dirs(home.fs(), &dir)?;
         fsx::close_to_others(home.fs(), &dir)?;
         let file = MembershipFile {

@@ -81,6 +81,7 @@ codes! {
     WorkerBroken = "worker-broken", Error, "The file that says who a worker is cannot be understood, so nothing can be sent to it.";
     WorkerMissing = "worker-missing", Error, "The file that says who a worker is has gone, and briefs that the history tells of cannot reach it.";
     MailBroken = "mail-broken", Error, "A file in a worker's mail is no message; it is skipped.";
+    MailMany = "mail-many", Warning, "A worker has so many messages that only the newest are read; the others are counted.";
     BriefWithheld = "brief-withheld", Warning, "A brief is withheld, because it was changed, or decided on, by a hand that nobody knows.";
     BriefMisread = "brief-misread", Error, "A worker acknowledged a brief that nobody let through as it is.";
     FlagsContradict = "flags-contradict", Warning, "The flags of a brief say something else than the decision that is on record.";
@@ -100,12 +101,14 @@ codes! {
     TemporaryOrphaned = "temporary-orphaned", Note, "Writers that died left temporary files.";
     HomeUnreadable = "home-unreadable", Error, "The home is no directory that can be read.";
     HomeOpen = "home-open", Warning, "Others may look into the home.";
+    DirectoryLinked = "directory-linked", Error, "A directory of the home is a link, so nothing is written into it.";
     ModeOpen = "mode-open", Note, "Files or directories have modes that would let others in.";
     ParkUnreadable = "park-unreadable", Warning, "The note of an account that rests cannot be read, so a run starts its clients all the same.";
     NoticeFailed = "notice-failed", Warning, "A channel of notifications failed when it was used last, so you are not told of what waits for you.";
     NoticesUnreadable = "notices-unreadable", Error, "The record of what you were told cannot be read, so you are told nothing.";
     SettingBroken = "setting-broken", Error, "A setting, or the file of all settings, cannot be read, so whatever needs it stops.";
     PolicyBroken = "policy-broken", Error, "A policy cannot be read or understood, so nothing is let through by it.";
+    PolicyWithheld = "policy-withheld", Warning, "A policy is not the one that the operator accepted last, so nothing is let through by it, or should be.";
     SettingUnknown = "setting-unknown", Note, "A name among the settings is none of theirs, so nothing reads it.";
     FleetUnfollowed = "fleet-unfollowed", Warning, "No daemon follows the fleet of machines here, so this one hears of the others only when it changes something.";
     FleetAlone = "fleet-alone", Warning, "The fleet's server cannot be reached, so nothing that is shared can be changed.";

@@ -12,7 +12,12 @@ use flagpost_model::{
 use jiff::Timestamp;
 
 use super::query::named;
-use crate::{context::Context, error::usage, output::Answer, screen::Screen};
+use crate::{
+    context::Context,
+    error::usage,
+    output::{Answer, confirm, say},
+    screen::Screen,
+};
 
 /// The verbs on hooks.
 #[derive(Debug, Subcommand)]
@@ -45,6 +50,9 @@ pub struct InstallArgs {
     /// Print the file with the hooks in it, and write nothing
     #[arg(long)]
     print: bool,
+    /// Do not ask, where a link leads to the settings
+    #[arg(long, short)]
+    yes: bool,
 }
 
 /// Whose settings.
@@ -147,6 +155,15 @@ fn install(context: &Context, args: &InstallArgs) -> anyhow::Result<Answer> {
         let text = settings.with(&program, guard)?;
         let changed = HooksChanged::new(settings.client, path, false, Some(text.clone()));
         return Ok(Answer::of(&changed).exact(text));
+    }
+    if let Some(real) = &settings.leads_to {
+        // They may be another project's.
+        say(&format!("flagpost: a link leads to {}", real.display()));
+        confirm(
+            args.yes,
+            "install the hooks there?",
+            "nothing was installed",
+        )?;
     }
     if args.place.scope() != HookScope::User {
         // Elsewhere a hook says nothing.

@@ -40,6 +40,7 @@ pub mod msg;
 pub mod note;
 pub mod notify;
 mod operation;
+pub mod policy;
 pub mod query;
 pub mod ready;
 pub mod relay;
@@ -101,6 +102,7 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         Some(Command::Session(verb)) => session::run(context, &verb),
         Some(Command::Worktree(verb)) => worktree::run(context, &verb),
         Some(Command::Config(verb)) => config::run(context, &verb),
+        Some(Command::Policy(verb)) => policy::run(context, &verb),
         Some(Command::Gate(verb)) => relay::gate(context, &verb),
         Some(Command::Inbox(args)) => relay::mail::inbox(context, &args),
         Some(Command::Relay(verb)) => relay::run(context, &verb),

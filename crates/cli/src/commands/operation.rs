@@ -15,6 +15,7 @@ use super::{
     index::IndexCommand,
     msg::MsgCommand,
     notify::NotifyCommand,
+    policy::PolicyCommand,
     relay::{GateCommand, RelayCommand},
     reserve::ReserveCommand,
     session::SessionCommand,
@@ -55,6 +56,7 @@ pub fn of(context: &Context, command: &Command) -> anyhow::Result<Op> {
         Command::Config(ConfigCommand::List | ConfigCommand::Get(_) | ConfigCommand::Path) => {
             Op::ConfigShow
         }
+        Command::Policy(PolicyCommand::Accept(_)) => Op::PolicyAccept,
         Command::Notify(NotifyCommand::Test(_)) => Op::NoticeTest,
         Command::Gate(verb) => of_gate(verb),
         Command::Inbox(args) => args.operation(),

@@ -6,7 +6,7 @@ use std::{
     process::Command,
 };
 
-use flagpost_testkit::sealed::World;
+use flagpost_testkit::{sealed::World, table};
 use insta::assert_snapshot;
 
 use crate::{is_root, world, world_with};
@@ -101,6 +101,93 @@ fn a_home_whose_name_is_not_utf8() {
         let shown = json["home"].as_str().unwrap();
         assert!(shown.ends_with("/h\u{fffd}"), "{shown}");
     }
+}
+
+/// What is written through a link lies elsewhere: in another worker's inbox, in another list.
+#[test]
+fn nothing_is_written_to_where_a_link_in_the_home_leads() {
+    type Row = (
+        &'static str,
+        &'static str,
+        &'static str,
+        &'static [&'static str],
+    );
+    let assign = &["assign", "1", "W2", "--inline", "Do it"][..];
+    let report = &["worker", "report", "--as", "W2", "half of it"][..];
+    let rows: &[Row] = &[
+        (
+            "an inbox",
+            "REPO/workers/W2/inbox",
+            "REPO/workers/W1/inbox",
+            assign,
+        ),
+        (
+            "an outbox",
+            "REPO/workers/W2/outbox",
+            "REPO/workers/W1/outbox",
+            report,
+        ),
+        ("a worker", "REPO/workers/W2", "REPO/workers/W1", assign),
+        ("all workers", "REPO/workers", "REPO/theirs", assign),
+        ("a repository", "REPO", "elsewhere", &["add", "x"]),
+        (
+            "reservations",
+            "REPO/reservations",
+            "elsewhere",
+            &["reserve", "add", "src"],
+        ),
+        ("a list", "tasks/web", "tasks/other", &["add", "x"]),
+        ("all lists", "tasks", "elsewhere", &["add", "x"]),
+        (
+            "the notes of the daemon",
+            "run",
+            "elsewhere",
+            &["daemon", "up"],
+        ),
+    ];
+    table::each(
+        rows.iter().map(|row| (row.0, row)),
+        |(_, link, to, args)| {
+            let world = world_with(&["a"]);
+            world.ok(["--list", "other", "add", "b"]);
+            world.ok(["worker", "add", "W1"]);
+            world.ok(["worker", "add", "W2"]);
+            let binding = fs::read_to_string(world.list("web").join(".repo")).unwrap();
+            let of = |place: &str| {
+                let place = place.replace("REPO", &format!("repos/{}", binding.trim()));
+                world.home().join(place)
+            };
+            let (link, to) = (of(link), of(to));
+            match (to.exists(), link.exists()) {
+                (false, true) => fs::rename(&link, &to).unwrap(),
+                (false, false) => fs::create_dir(&to).unwrap(),
+                (true, true) => fs::remove_dir_all(&link).unwrap(),
+                (true, false) => {}
+            }
+            std::os::unix::fs::symlink(&to, &link).unwrap();
+            let before = names_below(&to);
+            let ran = world.flagpost(*args);
+            assert_ne!(ran.code, 0, "{ran}");
+            let words = "is a link: nothing is written to where it leads";
+            assert!(ran.stderr.contains(words), "{ran}");
+            assert!(ran.stderr.contains("make it a directory"), "{ran}");
+            assert_eq!(names_below(&to), before);
+        },
+    );
+}
+
+/// Every file below a directory.
+fn names_below(dir: &Path) -> Vec<PathBuf> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(dir).unwrap() {
+        let entry = entry.unwrap();
+        names.push(entry.path());
+        if entry.file_type().unwrap().is_dir() {
+            names.extend(names_below(&entry.path()));
+        }
+    }
+    names.sort();
+    names
 }
 
 /// A file system mounted for one test.

@@ -144,8 +144,8 @@ fn nobody_is_put_to_the_cost_of_a_try_unasked() {
     $ doctor --agents --try
     exit 2
     2> flagpost: claude would write one report each, at your cost
-    2> flagpost: nobody is there to confirm, so nothing was tried; --yes does not ask
-    2>   hint: flagpost --help shows how
+    2> flagpost: nobody is there to confirm, so nothing was tried
+    2>   hint: --yes does not ask
     $ doctor --try
     exit 2
     2> flagpost: the following required arguments were not provided: --agents

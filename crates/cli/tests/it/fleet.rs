@@ -54,10 +54,11 @@ impl Fleet {
         }
     }
 
-    /// Says in the home's policy that flags by hand count.
+    /// Says in the home's policy that flags by hand count, and accepts it.
     pub fn accept_foreign_flags(&self) {
         let policy = self.world.home().join("policy.toml");
         fs::write(policy, "foreign_flags = \"accept\"\n").unwrap();
+        self.world.ok(["policy", "accept", "--yes"]);
     }
 
     /// A worker's directory.

@@ -5,11 +5,13 @@
 
 use std::{
     fs::{self, File},
-    os::unix::fs::symlink,
-    path::Path,
+    os::unix::fs::{PermissionsExt as _, symlink},
+    path::{Path, PathBuf},
 };
 
+use flagpost_model::envelope::Key;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
+use serde_json::json;
 
 use crate::fleet::Fleet;
 
@@ -60,6 +62,60 @@ fn what_cannot_be_read_holds_up_no_brief_beside_it() {
             assert!(path.symlink_metadata().is_ok(), "{what} stays");
         }
     }
+}
+
+/// Puts so many briefs that nobody proposed into the inbox of W1; their files.
+pub fn flood(inbox: &Path, count: u32) -> Vec<PathBuf> {
+    let files = (1..=count).flat_map(|n| {
+        let body = format!("Theirs {n}");
+        let sidecar = json!({
+            "seq": format!("{n:04}"),
+            "version": 1,
+            "kind": "freeform",
+            "submitted_at": "2026-05-13T14:25:00Z",
+            "controller_session_id": "theirs",
+            "target_worker": "W1",
+            "target_ticket": null,
+            "expires_at": null,
+            "summary": &body,
+            "in_reply_to": null,
+            "idempotency_key": Key::of(&body),
+        });
+        let path = |end: &str| inbox.join(format!("{n:04}.brief{end}"));
+        [(path(".meta.json"), sidecar.to_string()), (path(""), body)]
+    });
+    let write = |(path, text): (PathBuf, String)| {
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        path
+    };
+    files.map(write).collect()
+}
+
+#[test]
+fn of_a_flood_of_briefs_the_newest_are_shown_and_the_others_counted() {
+    let fleet = Fleet::of(2);
+    let world = &fleet.world;
+    world.ok(["assign", "1", "W2", "--inline", "Ours"]);
+    flood(&fleet.inbox("W1"), 1_203);
+    let told = "W1/inbox: older messages are counted and not read: 203, from 0001 to 0203; \
+        'flagpost inbox W1 1' shows one";
+    let shown = world.flagpost(["inbox"]);
+    assert!(shown.stdout.contains("Theirs 1203"), "{shown}");
+    assert!(shown.stdout.contains("Theirs 204"), "{shown}");
+    assert!(!shown.stdout.contains("Theirs 203 "), "{shown}");
+    assert!(shown.stdout.contains("Ours"), "{shown}");
+    assert!(shown.stderr.contains(told), "{shown}");
+    let (_, answer) = world.json(["inbox"]);
+    assert_eq!(answer["briefs"].as_array().unwrap().len(), 1_001);
+    let status = world.flagpost(["status"]);
+    assert!(status.stderr.contains(told), "{status}");
+    let (_, workers) = world.json(["worker", "list"]);
+    assert_eq!(workers["workers"][0]["to_decide"], 1_203);
+    assert!(world.ok(["inbox", "W1", "1"]).contains("Theirs 1"));
+    // What the operator decides on is not kept from its worker.
+    world.ok(["ratify", "W2"]);
+    assert!(world.ok(["worker", "next", "--as", "W2"]).contains("Ours"));
 }
 
 #[test]

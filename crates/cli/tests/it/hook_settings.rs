@@ -207,7 +207,7 @@ fn settings_that_cannot_be_changed_are_refused_and_stay() {
     fs::write(&real, "{}\n").unwrap();
     fs::remove_file(&file).unwrap();
     std::os::unix::fs::symlink(&real, &file).unwrap();
-    world.ok(["hooks", "install", "--agent", "claude"]);
+    world.ok(["hooks", "install", "--agent", "claude", "--yes"]);
     assert!(fs::symlink_metadata(&file).unwrap().is_symlink());
     assert!(fs::read_to_string(&real).unwrap().contains("flagpost"));
     world.ok(["hooks", "uninstall", "--agent", "claude"]);
@@ -304,6 +304,37 @@ fn settings_behind_a_link_that_leads_nowhere_are_told_of() {
         fs::remove_file(&file).unwrap();
     }
     assert!(!world.outside().join("gone.json").exists());
+}
+
+#[test]
+fn settings_that_a_link_leads_to_are_changed_only_where_somebody_agrees() {
+    let world = registered();
+    let top = world.repository();
+    let other = world.outside().join("other");
+    fs::create_dir(&other).unwrap();
+    let file = other.join("settings.local.json");
+    let opencode = other.join("plugin/flagpost.js");
+    let user = world.home().parent().unwrap().join(".claude");
+    for (link, client, scope, file) in [
+        (top.join(".claude"), "claude", "--project", &file),
+        (top.join(".opencode"), "opencode", "--project", &opencode),
+        (user, "claude", "--user", &other.join("settings.json")),
+    ] {
+        std::os::unix::fs::symlink(&other, &link).unwrap();
+        let install = ["hooks", "install", "--agent", client, scope];
+        let ran = exits(world.flagpost(install), 2);
+        let words = format!("a link leads to {}", file.display());
+        for words in [&words, "nobody is there to confirm", "--yes does not ask"] {
+            assert!(ran.stderr.contains(words), "{ran}");
+        }
+        assert!(!file.exists(), "{client}");
+        world.ok([&install[..], &["--yes"]].concat());
+        let text = fs::read_to_string(file).unwrap();
+        assert!(text.contains("lagpost"), "{text}");
+        world.ok(["hooks", "uninstall", "--agent", client, scope]);
+        assert!(!file.exists(), "{client}");
+        assert!(link.is_symlink());
+    }
 }
 
 #[test]

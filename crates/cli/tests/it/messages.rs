@@ -10,6 +10,7 @@ fn fleet() -> World {
     world.ok(["worker", "add", "W2"]);
     let rule = "[[rule]]\nname = \"our run\"\ncontroller = \"orchestrator\"\nthen = \"ratify\"\n";
     std::fs::write(world.home().join("policy.toml"), rule).unwrap();
+    world.ok(["policy", "accept", "--yes"]);
     world
 }
 

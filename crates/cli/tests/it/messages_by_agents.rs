@@ -24,6 +24,7 @@ fn fleet(workers: &[&str]) -> World {
     on_the_path(&world);
     let rule = "[[rule]]\ncontroller = \"orchestrator\"\nthen = \"ratify\"\n";
     std::fs::write(world.home().join("policy.toml"), rule).unwrap();
+    world.ok(["policy", "accept", "--yes"]);
     world
 }
 

@@ -73,6 +73,7 @@ const LINES: &[(Op, &str)] = &[
     (Op::BriefReject, "slash /reject@W1"),
     (Op::BriefEdit, "relay edit W1 1 --file none.md"),
     (Op::BriefEdit, "slash /edit@W1"),
+    (Op::PolicyAccept, "policy accept --yes"),
     (Op::BriefNext, "worker next"),
     (Op::BriefAck, "worker ack 1"),
     (Op::ReportList, "outbox"),

@@ -283,6 +283,7 @@ fn edit() {
     // While the operator writes, somebody else decides, whose flag counts.
     let policy = world.home().join("policy.toml");
     std::fs::write(policy, "foreign_flags = \"accept\"\n").unwrap();
+    world.ok(["policy", "accept", "--yes"]);
     world.ok(["assign", "3", "W2", "--inline", "Write the lexer"]);
     let inbox = world.home().join("repos/*/workers/W2/inbox");
     let editor = format!(
@@ -463,17 +464,57 @@ fn a_policy_ratifies_what_it_names() {
     let policy = world.home().join("policy.toml");
     let rule = "[[rule]]\nname = \"turns\"\nkind = \"redirect\"\nthen = \"ratify\"\n";
     std::fs::write(&policy, rule).unwrap();
-    let turned = world.transcript("relay redirect W1 Left\nassign 1 W1 --inline Right");
+    let withheld = world.transcript(
+        "relay redirect W1 Down\npolicy accept\nFLAGPOST_WORKER=W1 policy accept --yes",
+    );
+    for page in ["inbox", "status"] {
+        let told = world.flagpost([page]).stderr;
+        let words = "skipped policy.toml: nothing is let through by it: the operator has not accepted";
+        assert!(told.contains(words), "{page}: {told}");
+    }
+    let turned = world.transcript(
+        "policy accept --yes\nrelay redirect W1 Left\nassign 1 W1 --inline Right\npolicy accept --yes --json",
+    );
     std::fs::write(&policy, "[[rule]]\nthen = \"yes\"\n").unwrap();
     let broken = world.transcript("relay redirect W1 Back");
-    assert_snapshot!(turned + &broken, @r#"
-    $ relay redirect W1 Left
+    assert_snapshot!(withheld + &turned + &broken, @r#"
+    $ relay redirect W1 Down
     REDIRECTED → W1 (seq=0001)
+    2> flagpost: the policy was not asked: the operator has not accepted it as it is; 'flagpost policy accept' shows it and asks
+    $ policy accept
+    exit 2
+    2> [dir]/home/.flagpost/policy.toml:
+    2> [[rule]]
+    2> name = "turns"
+    2> kind = "redirect"
+    2> then = "ratify"
+    2> flagpost: nobody is there to confirm, so nothing was accepted
+    2>   hint: --yes does not ask
+    $ FLAGPOST_WORKER=W1 policy accept --yes
+    exit 4
+    2> flagpost: W1 accepts no policy: only the operator does
+    2>   hint: 'flagpost stuck' asks a person, who does it in a terminal of their own
+    $ policy accept --yes
+    the policy of web counts as it is printed here
+    2> [dir]/home/.flagpost/policy.toml:
+    2> [[rule]]
+    2> name = "turns"
+    2> kind = "redirect"
+    2> then = "ratify"
+    $ relay redirect W1 Left
+    REDIRECTED → W1 (seq=0002)
     ratified by the policy: turns
     $ assign 1 W1 --inline Right
-    ASSIGNED #1 → W1 (seq=0002)
+    ASSIGNED #1 → W1 (seq=0003)
+    $ policy accept --yes --json
+    {"schema":"flagpost.policy_accepted/1","path":"[dir]/home/.flagpost/policy.toml","sha256":"41c93637d2a4f47d9c5b6170cb6ec549b18ed46724bc3aa800552a2cb202858d","already":true}
+    2> [dir]/home/.flagpost/policy.toml:
+    2> [[rule]]
+    2> name = "turns"
+    2> kind = "redirect"
+    2> then = "ratify"
     $ relay redirect W1 Back
-    REDIRECTED → W1 (seq=0003)
+    REDIRECTED → W1 (seq=0004)
     2> flagpost: the policy was not asked: [dir]/home/.flagpost/policy.toml is malformed: rule 1: "yes" is none of ratify, ask
     "#);
 }

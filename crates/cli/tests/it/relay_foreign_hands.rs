@@ -206,6 +206,7 @@ fn a_decision_on_record_says_how_it_came_in() {
     // A rule is on record with the policy that it was read from.
     let policy = "[[rule]]\nname = \"all\"\nthen = \"ratify\"\n";
     fs::write(world.home().join("policy.toml"), policy).unwrap();
+    world.ok(["policy", "accept", "--yes"]);
     world.ok(["assign", "2", "W1", "--inline", "by rule"]);
     let verdict = world.json(["inbox", "W1", "2"]).1["verdict"].clone();
     let sha256 = flagpost_model::envelope::Hash::of(policy.as_bytes());

@@ -36,6 +36,9 @@ pub(super) fn key(app: &mut App, key: &KeyEvent, at: Duration) -> Vec<Act> {
         // What nobody can have read yet is confirmed by no key.
         Ask::Confirm { .. } if !prompt.is_drawn => {
             app.prompt = Some(prompt);
+            if !view::shows_question(app) {
+                decide::withdraw_question(app, at);
+            }
             return Vec::new();
         }
         Ask::Confirm { requests, .. } => {
@@ -145,7 +148,7 @@ fn cancel(app: &mut App, prompt: Prompt) -> Vec<Act> {
 }
 
 /// The page that a question was about goes with it.
-fn drop_difference(app: &mut App) {
+pub(super) fn drop_difference(app: &mut App) {
     if matches!(app.pages.last(), Some(Page::Text { .. })) {
         app.pages.pop();
     }
@@ -259,12 +262,8 @@ fn move_to(app: &mut App, tasks: Vec<TaskId>, code: KeyCode, at: Duration) -> Ve
     if operation != Operation::TaskCancel {
         return carry(app, requests);
     }
-    app.prompt = Some(Prompt::new(Ask::Confirm {
-        question: format!(
-            "cancel {}? It is not wanted any more then.",
-            crate::prompt::named(&tasks)
-        ),
-        requests,
-    }));
+    let tasks = crate::prompt::named(&tasks);
+    let question = format!("cancel {tasks}? It is not wanted any more then.");
+    app.prompt = Some(Prompt::confirm(question, requests));
     Vec::new()
 }

@@ -370,13 +370,11 @@ fn stop(app: &mut App, at: Duration) -> Vec<Act> {
     };
     let active = run.active.len();
     let request = Request::new(Operation::RunStop, json!({}), "flagpost stop");
-    app.prompt = Some(Prompt::new(Ask::Confirm {
-        question: format!(
-            "stop the run {}? The {active} at work may finish.",
-            run.title
-        ),
-        requests: vec![request],
-    }));
+    let question = format!(
+        "stop the run {}? The {active} at work may finish.",
+        run.title
+    );
+    app.prompt = Some(Prompt::confirm(question, vec![request]));
     Vec::new()
 }
 

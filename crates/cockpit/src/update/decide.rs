@@ -1,7 +1,8 @@
 //! Decisions on briefs, and what came of every request.
 //!
 //! Owns when a decision is taken: on the brief whose end has been on the screen, with the hash of what was
-//! shown, and not within [`GUARD`] of the selection moving by itself. What changed since is shown again.
+//! shown, and not within [`GUARD`] of the selection moving by itself. What changed since is shown again, and
+//! several are decided on together only in front of their list.
 
 use std::time::Duration;
 
@@ -9,14 +10,14 @@ use flagpost_core::operations::Operation;
 use flagpost_model::decision::Decision;
 use similar::{ChangeTag, TextDiff};
 
-use super::{GUARD, Outcome, command::carry};
+use super::{GUARD, Outcome, answer::drop_difference, command::carry};
 use crate::{
     act::{Act, Request},
     app::{App, LineKind, Page},
     palette::changes,
     prompt::{Ask, Prompt},
     snapshot::{WaitingBrief, WaitingItem},
-    text,
+    text, view,
 };
 
 /// The selected brief, where a decision on it may be taken now; why not, in words.
@@ -51,7 +52,7 @@ pub(super) fn ratify(app: &mut App, at: Duration) -> Vec<Act> {
             let (worker, seq) = (&brief.worker, brief.seq.get());
             let question = format!("{worker}/{seq} is withheld: let the words above through?");
             let requests = vec![Request::decision(&brief, Decision::Ratified, None)];
-            app.prompt = Some(Prompt::new(Ask::Confirm { question, requests }));
+            app.prompt = Some(Prompt::confirm(question, requests));
             Vec::new()
         }
         Ok(brief) => carry(
@@ -99,20 +100,59 @@ pub(super) fn ratify_all(app: &mut App, at: Duration) -> Vec<Act> {
     Vec::new()
 }
 
-/// Asks whether these are to be let through.
+/// Asks whether these are to be let through, in front of a list of them. Those whose end has not been on the
+/// screen stay.
 pub(super) fn ask_to_ratify(app: &mut App, briefs: &[WaitingBrief], at: Duration) {
-    let many = match briefs.len() {
-        0 => return app.complain(at, "no brief is listed that could be let through"),
-        1 => "the one brief listed".to_owned(),
-        n => format!("all {n} listed"),
+    let (shown, unseen): (Vec<_>, Vec<_>) = briefs.iter().partition(|it| app.has_shown(it));
+    if shown.is_empty() {
+        return app.complain(
+            at,
+            match unseen.len() {
+                0 => "no brief is listed that could be let through".to_owned(),
+                n => format!("{n} listed, and no end was on the screen yet: J scrolls to it"),
+            },
+        );
+    }
+    let mut question = match shown.len() {
+        1 => "let this one through?".to_owned(),
+        n => format!("let these {n} through?"),
     };
-    let requests = briefs
+    match unseen.len() {
+        0 => {}
+        1 => question += " 1 stays: its end was not on the screen",
+        n => question += &format!(" {n} stay: their ends were not on the screen"),
+    }
+    let lines = shown.iter().map(|it| {
+        let words = format!("{}/{} {}", it.worker, it.seq.get(), it.summary);
+        (LineKind::Plain, text::line(&words).into_owned())
+    });
+    app.pages.push(Page::Text {
+        title: "To be let through, one by one".to_owned(),
+        lines: lines.collect(),
+        top: 0,
+    });
+    let requests = shown
         .iter()
         .map(|brief| Request::decision(brief, Decision::Ratified, None));
-    app.prompt = Some(Prompt::new(Ask::Confirm {
-        question: format!("let {many} through, one by one, as they are shown here?"),
-        requests: requests.collect(),
-    }));
+    app.prompt = Some(Prompt {
+        has_list: true,
+        ..Prompt::confirm(question, requests.collect())
+    });
+    if !view::shows_question(app) {
+        withdraw_question(app, at);
+    }
+}
+
+/// Takes a question back that the screen has no room for: nobody could know what a yes does.
+pub(super) fn withdraw_question(app: &mut App, at: Duration) {
+    // What was edited stays on its page: y copies it.
+    if app.prompt.take().is_some_and(|it| it.has_list) {
+        drop_difference(app);
+    }
+    app.complain(
+        at,
+        "nothing was done: no room for the question and its list; enlarge the window or mark fewer",
+    );
 }
 
 /// What a person made of a brief in the editor.
@@ -148,10 +188,7 @@ pub(super) fn edited(
             )
         }
     };
-    app.prompt = Some(Prompt::new(Ask::Confirm {
-        question,
-        requests: vec![request],
-    }));
+    app.prompt = Some(Prompt::confirm(question, vec![request]));
     Vec::new()
 }
 

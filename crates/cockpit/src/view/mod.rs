@@ -175,6 +175,16 @@ pub(crate) fn page_lines(app: &App) -> usize {
     pages::lines(app, inner(areas(app).page).width.into()).len()
 }
 
+/// Whether the screen has room for all of the question, and for the list that it is about.
+pub(crate) fn shows_question(app: &App) -> bool {
+    app.prompt.as_ref().is_some_and(|prompt| {
+        // In one row the keys are drawn over it.
+        app.size.1 > 1
+            && width_of(&prompt.label(&app.keymap)) < app.size.0.into()
+            && (!prompt.has_list || page_lines(app) <= page_rows(app))
+    })
+}
+
 /// Something on the screen that the mouse can point at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Target {

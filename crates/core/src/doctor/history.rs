@@ -1,9 +1,16 @@
 //! Histories: their lines, their numbers, and the tokens that come from them.
 
+use flagpost_disk as disk;
 use flagpost_model::{RepoId, WorkerId, finding::Code, id::MAX_NUMBER, task::Task};
 
 use super::{Finding, Fix, describe, word, world::World};
-use crate::{error::Result, history::History, home::Home, list::List, relay::Fleet};
+use crate::{
+    error::{Error, Result},
+    history::History,
+    home::Home,
+    list::List,
+    relay::Fleet,
+};
 
 /// The histories of all repositories.
 pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
@@ -13,9 +20,15 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
         let survey = match &known.survey {
             Ok(survey) => survey,
             Err(error) => {
-                let hint = format!("make it a file that you can read: {}", word(path));
-                let finding = Finding::new(Code::HistoryUnreadable, describe(error));
-                findings.push(finding.at(path).by_hand(hint));
+                let finding = Finding::new(Code::HistoryUnreadable, describe(error)).at(path);
+                findings.push(match error {
+                    Error::Disk(disk::Error::Damaged { .. }) => {
+                        finding.fix(Fix::Resume(id.clone()))
+                    }
+                    _ => {
+                        finding.by_hand(format!("make it a file that you can read: {}", word(path)))
+                    }
+                });
                 continue;
             }
         };

@@ -53,6 +53,12 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
                 Ok((letters, broken))
             });
             let (letters, broken) = mail.unless_closed(looked)?;
+            let (counted, broken): (Vec<_>, _) = broken.into_iter().partition(broken::is_count);
+            withheld.extend(counted.into_iter().map(|it| {
+                let what = format!("{}: {}", it.name, it.reason);
+                let finding = Finding::new(Code::MailMany, what).at(fleet.dir().join(&it.name));
+                finding.by_hand("move away what nobody of yours put there")
+            }));
             let found = letters.iter().filter_map(|it| of_brief(&mail, it));
             withheld.extend(found);
             for direction in Direction::ALL {

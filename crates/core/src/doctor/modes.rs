@@ -1,4 +1,4 @@
-//! Who may look: directories 0700, files 0600 (`tree.md`), and whether we may write at all.
+//! Who may look: directories 0700, files 0600 (`tree.md`), and whether we may write at all, and where.
 
 use std::{ffi::OsString, path::PathBuf};
 
@@ -27,6 +27,25 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
         let what = format!("others may look into the home: its mode is {:o}", stat.mode);
         let finding = Finding::new(Code::HomeOpen, what);
         findings.push(finding.at(root).fix(Fix::Close(vec![real])));
+    }
+    for link in world.named(fsx::FileKind::Symlink) {
+        // A home may be one, and a list elsewhere is somebody else's.
+        if link == *root || !link.starts_with(root) {
+            continue;
+        }
+        let what = match fs.canonical(&link) {
+            Ok(to) => format!("this is a link to {}", to.display()),
+            Err(_) => "this is a link that leads nowhere".to_owned(),
+        };
+        let hint = format!(
+            "'ls -l {}' shows it; put a directory in its place",
+            word(&link)
+        );
+        findings.push(
+            Finding::new(Code::DirectoryLinked, what)
+                .at(link)
+                .by_hand(hint),
+        );
     }
     for dir in world.dirs() {
         let Some(stat) = fsx::stat(fs, &dir)? else {

@@ -1,5 +1,7 @@
 //! The settings and the policies: each can be read, and each name means something.
 
+use std::path::PathBuf;
+
 use flagpost_model::finding::Code;
 
 use super::{Finding, describe, word, world::World};
@@ -23,6 +25,28 @@ pub(super) fn policies(world: &World<'_>, findings: &mut Vec<Finding>) -> Result
             );
             let finding = Finding::new(Code::PolicyBroken, describe(&error));
             findings.push(finding.at(path).by_hand(hint));
+        }
+    }
+    for (id, known) in &world.repositories {
+        // Nothing is known of what was accepted without the history, and a broken policy is told of above.
+        if known.survey.is_err() || policy::there(world.home, id).is_err() {
+            continue;
+        }
+        let hint = "'flagpost policy accept' in its repository shows it and asks; or take it away";
+        let mut put = |what: &str, path: PathBuf| {
+            let finding = Finding::new(Code::PolicyWithheld, what).at(path);
+            findings.push(finding.by_hand(hint));
+        };
+        match policy::withheld(world.home, id)? {
+            Some(it) => put(
+                "the operator has not accepted this policy as it is",
+                it.path,
+            ),
+            None if policy::is_outdated(world.home, id)? => put(
+                "this policy counts, though the operator accepted another one since: somebody put it back",
+                world.home.repository_dir(id),
+            ),
+            None => {}
         }
     }
     Ok(())

@@ -94,6 +94,11 @@ impl<'h> World<'h> {
 
     /// Every directory of ours in the home.
     pub(super) fn dirs(&self) -> Vec<PathBuf> {
+        self.named(fsx::FileKind::Dir)
+    }
+
+    /// What has the name of such a directory, and is of this kind.
+    pub(super) fn named(&self, kind: fsx::FileKind) -> Vec<PathBuf> {
         let root = self.home.root();
         let mut dirs = vec![root.clone()];
         dirs.extend(["run", "worktrees", "parked"].map(|name| root.join(name)));
@@ -110,11 +115,11 @@ impl<'h> World<'h> {
             // What cannot be looked at is told of where it is used.
             dirs.extend(Fleet::of(self.home, id).dirs().unwrap_or_default());
         }
-        let is_dir = |dir: &PathBuf| {
+        let is_meant = |dir: &PathBuf| {
             let stat = fsx::stat(self.home.fs(), dir).ok().flatten();
-            stat.is_some_and(|stat| stat.kind == fsx::FileKind::Dir)
+            stat.is_some_and(|stat| stat.kind == kind)
         };
-        dirs.retain(is_dir);
+        dirs.retain(is_meant);
         dirs
     }
 

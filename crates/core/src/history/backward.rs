@@ -21,15 +21,18 @@ impl History<'_> {
         within: u64,
         told: &mut dyn FnMut(&Line) -> ControlFlow<()>,
     ) -> Result<()> {
+        self.must_end()?;
         let fs = self.home.fs();
         let mut end = fsx::stat(fs, &self.path)?.map_or(0, |stat| stat.len);
         let stop = end.saturating_sub(within);
-        let mut later: Option<Vec<u8>> = None;
+        let mut later = Vec::new();
         while end > stop {
-            let begin = end.saturating_sub(CHUNK).max(stop);
+            // A long line takes as many bytes again, so that none is read more than twice.
+            let len = CHUNK.max(later.len() as u64);
+            let begin = end.saturating_sub(len).max(stop);
             let read = fs.read_part(&self.path, begin, end - begin);
             let mut bytes = read.map_err(disk::Error::io("read", &self.path))?;
-            bytes.extend(later.take().unwrap_or_default());
+            bytes.append(&mut later);
             // What stands before the first line break may have begun earlier.
             let whole = match begin {
                 0 => 0,
@@ -45,7 +48,7 @@ impl History<'_> {
                 }
             }
             bytes.truncate(whole);
-            later = Some(bytes);
+            later = bytes;
             end = begin;
         }
         Ok(())

@@ -149,6 +149,8 @@ kinds! {
     MessageImported = "message.imported",
     /// Older messages were archived.
     EnvelopesArchived = "relay.archived",
+    /// The operator accepted a policy.
+    PolicyAccepted = "policy.accepted",
     /// Somebody reserved files.
     ReservationAdded = "reservation.added",
     /// Somebody gave a reservation back.

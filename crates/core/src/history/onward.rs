@@ -29,6 +29,7 @@ impl History<'_> {
         place: &ReadPosition,
         told: &mut dyn FnMut(Line) -> Result<()>,
     ) -> Result<Option<ReadPosition>> {
+        self.must_end()?;
         let from = place.offset.saturating_sub(place.tail.len() as u64);
         let bytes = match self.home.fs().read(&self.path, from, LIMIT) {
             Ok(bytes) => bytes,

@@ -4,14 +4,17 @@
 //! number is above all that were seen. That line says how much was found, and so much is not
 //! reported again; more than that was done since. Nothing is ever rewritten.
 
-use flagpost_disk::fsx::{self, Rank};
+use flagpost_disk::{
+    self as disk,
+    fsx::{self, Rank},
+};
 use flagpost_model::{RepoId, WorkerId, id::MAX_NUMBER};
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    Entry, Fate, History, Kind, Line, TAIL, Writer,
+    Entry, Fate, History, Kind, LIMIT, Line, TAIL, Writer,
     chain::{self, Chain},
     last_change,
 };
@@ -214,10 +217,11 @@ impl History<'_> {
         self.home.make_dirs(&self.home.repository_dir(&self.repo))?;
         let wait = fsx::DEFAULT_WAIT;
         let lock = fsx::lock(fs, &self.lock_path(), Rank::History, wait, at)?;
+        let cut = self.set_end_aside()?;
         let bytes = self.bytes()?;
         let mut survey = HistoryScan::of(&bytes);
         let highest = survey.highest.max(tokens(survey.reach())?);
-        if survey.is_whole() && highest <= survey.last {
+        if survey.is_whole() && highest <= survey.last && cut.is_none() {
             return Ok(None);
         }
         self.must_be_own()?;
@@ -243,8 +247,31 @@ impl History<'_> {
             voids,
         };
         let number = writer.next();
-        writer.record(actor, vec![survey.resumption()])?;
+        let entry = survey.resumption();
+        let entry = match cut {
+            None => entry,
+            Some(cut) => entry.detail("cut_from", cut),
+        };
+        writer.record(actor, vec![entry])?;
         Ok(Some(number))
+    }
+
+    /// Takes away what ends it and is no line, and keeps what of that says anything. From which byte on.
+    fn set_end_aside(&self) -> Result<Option<u64>> {
+        let (fs, path) = (self.home.fs(), &self.path);
+        let Some(from) = self.damaged_from()? else {
+            return Ok(None);
+        };
+        self.must_be_own()?;
+        let end = fs.read(path, from, LIMIT);
+        let end = end.map_err(disk::Error::io("read", path))?;
+        // What a crash left of a file's size is nothing but zeros.
+        if end.iter().any(|byte| *byte != 0) {
+            fsx::store(fs, path, &end, "it followed the last line, and was none")?;
+        }
+        fs.cut(path, from)
+            .map_err(disk::Error::io("cut off", path))?;
+        Ok(Some(from))
     }
 }
 

@@ -42,6 +42,7 @@ impl Tail {
 
     /// The end of a history, before its last change: that one may not have appeared yet.
     pub fn at_end(history: &History<'_>) -> Result<Self> {
+        history.must_end()?;
         let fs = history.home.fs();
         let mut size = TAIL;
         loop {

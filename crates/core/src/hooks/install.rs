@@ -54,6 +54,8 @@ pub struct HookSettings<'h> {
     pub client: Client,
     /// Their file.
     pub path: PathBuf,
+    /// Where that is really, where it or a directory on the way to it is a link.
+    pub leads_to: Option<PathBuf>,
 }
 
 /// What came of a change.
@@ -89,9 +91,15 @@ impl<'h> HookSettings<'h> {
             (Client::Cursor, _) => top.join(".cursor/hooks.json"),
             (Client::Opencode, _) => top.join(".opencode/plugin/flagpost.js"),
         };
+        let users = home.environment().user_home.as_deref();
+        let from = match scope {
+            HookScope::User => users.filter(|it| path.starts_with(it)).or(path.parent()),
+            HookScope::Project | HookScope::Shared => Some(top),
+        };
         Ok(Self {
             home,
             client,
+            leads_to: leads_to(from.unwrap_or(top), &path)?,
             path: followed(path)?,
         })
     }
@@ -289,6 +297,18 @@ fn followed(path: PathBuf) -> Result<PathBuf> {
             target.display()
         ),
     })
+}
+
+/// Where a path leads, by the links in it that lie below the directory `from`; none where there are none.
+fn leads_to(from: &Path, path: &Path) -> Result<Option<PathBuf>> {
+    let (mut real, mut is_linked) = (from.to_owned(), false);
+    for part in path.strip_prefix(from).unwrap_or(path) {
+        real.push(part);
+        if real.is_symlink() {
+            (real, is_linked) = (followed(real)?, true);
+        }
+    }
+    Ok(is_linked.then_some(real))
 }
 
 /// An event as Codex writes it in the name of a hook: `pre_tool_use`.

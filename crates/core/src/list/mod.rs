@@ -248,13 +248,13 @@ impl<'h> List<'h> {
     }
 
     /// Refuses to change what only its own program may: a history, a lock and a claim name a list, and
-    /// this one has no name that they could have.
+    /// this one has no name that they could have. Nor is one changed that lies elsewhere by a link.
     pub fn must_be_writable(&self) -> Result<()> {
         match &self.id {
             ListRef::Foreign(_) => Err(Error::ForeignList {
                 list: self.id.clone(),
             }),
-            ListRef::Named(_) | ListRef::Coordination(_) => Ok(()),
+            ListRef::Named(_) | ListRef::Coordination(_) => self.home.must_not_be_linked(&self.dir),
         }
     }
 

@@ -186,6 +186,8 @@ operations! {
     BriefReject = "brief.reject", Operator(DECIDES);
     /// Rewrite a brief and let it through.
     BriefEdit = "brief.edit", Operator(DECIDES);
+    /// Have a policy decide on briefs.
+    PolicyAccept = "policy.accept", Operator("accepts no policy");
     /// Take the next decided brief.
     BriefNext = "brief.next", Agent;
     /// Say that a brief was read.

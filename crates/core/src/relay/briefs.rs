@@ -15,11 +15,11 @@ use flagpost_model::{
 use jiff::Timestamp;
 
 use super::{
-    LOOK_BACK, Locked, Mail, broken,
+    LOOK_BACK, Locked, Mail, PAGE, broken,
     decide::{self, Gate},
     decision_records::verdict_of,
     envelope_files::{EnvelopeFiles, Understood, Unreadable},
-    policy,
+    page, policy,
     publication::Appears,
     record::{BriefRecord, Certainty, RecordedProposal as OnRecord},
     skipped,
@@ -299,6 +299,7 @@ pub(super) fn propose_through(
             false => Ok(passed),
         };
         let (verdict, policy_fault) = match (asked, gate) {
+            (Ok(None), Gate::Policy) => (None, policy::fault(mail.home, &mail.repo)),
             (Ok(verdict), _) => (verdict, None),
             // The brief is published all the same, and waits for a person.
             (Err(error), Gate::Policy) => (None, Some(error.to_string())),
@@ -405,26 +406,35 @@ impl Locked<'_> {
     }
 }
 
-/// The briefs of a worker, by number, and those that cannot be understood.
+/// The newest briefs of a worker, by number, and what cannot be understood, or is too much to be read.
 pub fn list(mail: &Mail<'_>) -> Result<(Vec<BriefView>, Vec<Skipped>)> {
-    list_as(mail, Certainty::Near)
+    list_as(mail, Certainty::Near, PAGE)
 }
 
 /// The same by all of the history.
 pub(crate) fn list_surely(mail: &Mail<'_>) -> Result<(Vec<BriefView>, Vec<Skipped>)> {
-    list_as(mail, Certainty::Sure)
+    list_as(mail, Certainty::Sure, PAGE)
 }
 
-fn list_as(mail: &Mail<'_>, look: Certainty) -> Result<(Vec<BriefView>, Vec<Skipped>)> {
-    let (mut letters, mut unread) = (Vec::new(), Vec::new());
+/// All briefs of a worker that can be understood, however many they are.
+pub(super) fn all(mail: &Mail<'_>) -> Result<Vec<BriefView>> {
+    Ok(list_as(mail, Certainty::Near, usize::MAX)?.0)
+}
+
+fn list_as(
+    mail: &Mail<'_>,
+    look: Certainty,
+    most: usize,
+) -> Result<(Vec<BriefView>, Vec<Skipped>)> {
     let slots = mail.slots(Direction::Inbox)?;
-    for (seq, slot) in slots
-        .iter()
-        .filter(|(_, slot)| slot.has(EnvelopePart::Body))
-    {
-        match letter_as(mail, *seq, slot, look)? {
+    let bodies = slots.iter().filter(|(_, it)| it.has(EnvelopePart::Body));
+    let bodies: Vec<_> = bodies.collect();
+    let (newest, counted) = page(mail, Direction::Inbox, (&bodies, most));
+    let (mut letters, mut unread) = (Vec::new(), Vec::from_iter(counted));
+    for (seq, slot) in newest {
+        match letter_as(mail, **seq, slot, look)? {
             Ok(letter) => letters.push(letter),
-            Err(_) if slot.has(EnvelopePart::Withdrawn) && mail.is_put_away(*seq, look)? => {}
+            Err(_) if slot.has(EnvelopePart::Withdrawn) && mail.is_put_away(**seq, look)? => {}
             Err(skipped) => unread.push(skipped),
         }
     }
@@ -449,12 +459,15 @@ pub(super) fn show_as(mail: &Mail<'_>, seq: Seq, look: Certainty) -> Result<Brie
     })
 }
 
-/// The briefs of a worker that wait for a decision, by number. One that expired waits for nobody.
+/// The newest briefs of a worker that wait for a decision, by number. One that expired waits for nobody.
 pub(super) fn waiting(mail: &Mail<'_>) -> Result<Vec<BriefView>> {
+    let slots = mail.slots(Direction::Inbox)?;
+    let undecided = slots.iter().rev().filter(|(_, slot)| slot.is_undecided());
     let mut waiting = Vec::new();
-    for (seq, slot) in mail.slots(Direction::Inbox)? {
-        waiting.extend(pending(mail, seq, &slot)?);
+    for (seq, slot) in undecided.take(PAGE) {
+        waiting.extend(pending(mail, *seq, slot)?);
     }
+    waiting.reverse();
     Ok(waiting)
 }
 

@@ -25,7 +25,7 @@ use super::{
     skipped,
 };
 use crate::{
-    error::{Error, Result, describe},
+    error::{Error, Result},
     history::{History, Kind},
     list::Skipped,
 };
@@ -39,6 +39,12 @@ pub fn put_away_by(skipped: &Skipped) -> Option<String> {
         return None;
     }
     Some(format!("flagpost reject {worker} {}", seq.get()))
+}
+
+/// Whether it says how many messages of a direction were counted, and not read.
+pub(crate) fn is_count(skipped: &Skipped) -> bool {
+    let direction = skipped.name.split_once('/').map(|(_, rest)| rest);
+    direction.is_some_and(|it| it.parse::<Direction>().is_ok())
 }
 
 /// The briefs of a worker that were proposed, that nobody has read or taken back, and whose body is gone.
@@ -74,8 +80,8 @@ pub(super) fn lost(
 /// gone though briefs of theirs wait that the end of the history tells of.
 pub(super) fn of_fleet(fleet: &Fleet<'_>) -> Result<Vec<Skipped>> {
     let mut broken = missing_as(fleet, Certainty::Near)?;
-    if let Err(error) = policy::of(fleet.home, &fleet.repo) {
-        let why = format!("nothing is let through by it: {}", describe(&error));
+    if let Some(fault) = policy::fault(fleet.home, &fleet.repo) {
+        let why = format!("nothing is let through by it: {fault}");
         broken.push(skipped(policy::FILE.to_owned(), why));
     }
     Ok(broken)

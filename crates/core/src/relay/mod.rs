@@ -62,6 +62,9 @@ use crate::{
 /// is a hand's to write.
 const LOOK_BACK: usize = 100;
 
+/// So many messages of a direction are read for a page, the newest: anybody can put any number of files there.
+const PAGE: usize = 1_000;
+
 /// All workers of one repository.
 #[derive(Debug)]
 pub struct Fleet<'h> {
@@ -255,6 +258,7 @@ impl Mail<'_> {
         let dir = self.dir(direction);
         let path = dir.join(layout::LOCK);
         let (fs, asked) = (self.home.fs(), self.home.now());
+        self.home.must_not_be_linked(&dir)?;
         let lock = match fsx::lock(fs, &path, Rank::Direction, fsx::DEFAULT_WAIT, asked) {
             Err(error) if error.is_not_found() => {
                 // Somebody made the worker by hand.
@@ -434,6 +438,25 @@ impl Locked<'_> {
             read => Ok(read?),
         }
     }
+}
+
+/// The newest of the messages of a direction, which are read, and what is said of the older ones, which are
+/// counted.
+fn page<'s, T>(
+    mail: &Mail<'_>,
+    direction: Direction,
+    (all, most): (&'s [(&'s Seq, T)], usize),
+) -> (&'s [(&'s Seq, T)], Option<Skipped>) {
+    let (older, newest) = all.split_at(all.len().saturating_sub(most));
+    let counted = older.first().zip(older.last()).map(|((first, _), (last, _))| {
+        let (worker, count) = (&mail.worker, older.len());
+        let reason = format!(
+            "older messages are counted and not read: {count}, from {first} to {last}; 'flagpost {direction} {worker} {}' shows one",
+            first.get()
+        );
+        skipped(format!("{worker}/{direction}"), reason)
+    });
+    (newest, counted)
 }
 
 /// A message that is not shown, and why.

@@ -1,24 +1,37 @@
 //! `policy.toml`: which briefs need no person, and whether a flag by hand counts.
 //!
-//! Owns where it lies and how it is read. It lies in the home and not in the working tree: what is
-//! pulled from elsewhere must not ratify itself. Without a file, the person is asked; with a broken
-//! one too.
+//! Owns where it lies, how it is read, and that it counts only as the operator accepted it: an agent can
+//! write the file too. It lies in the home and not in the working tree: what is pulled from elsewhere must
+//! not ratify itself. Without a file, the person is asked; with a broken one, or one that nobody accepted,
+//! too.
 
 use std::path::{Path, PathBuf};
 
-use flagpost_disk::{self as disk, dialects::relay::EnvelopePart, fsx};
+use flagpost_disk::{self as disk, dialects::relay::EnvelopePart, fsx, process};
 use flagpost_model::{
-    RepoId,
+    RepoId, WorkerId,
     envelope::Hash,
-    policy::{ForeignFlags, Rule},
+    policy::{ForeignFlags, Rule, Then},
 };
+use serde_json::{Value, json};
 use toml_edit::{DocumentMut, Item, Table};
 
 use super::{Mail, envelope_files::EnvelopeFiles};
-use crate::{error::Result, home::Home};
+use crate::{
+    error::{Result, describe},
+    history::{Entry, History, HistoryFilter, Kind, Line, Window},
+    home::Home,
+};
 
 /// Its name.
 pub(crate) const FILE: &str = "policy.toml";
+
+/// Why one that is there does not count, and what to do.
+const WITHHELD: &str =
+    "the operator has not accepted it as it is; 'flagpost policy accept' shows it and asks";
+
+/// Names the line that tells which policy was accepted, beside the history.
+const ACCEPTED: &str = ".policy-accepted";
 
 /// What it says about flags that somebody touched.
 const FOREIGN_FLAGS: &str = "foreign_flags";
@@ -37,25 +50,132 @@ pub struct Policy {
     pub sha256: Option<Hash>,
 }
 
-/// The policy that holds for a repository: its own, else that of the home.
-pub fn of(home: &Home, repo: &RepoId) -> Result<Policy> {
-    for dir in [&home.repository_dir(repo), home.root()] {
-        if let Some(policy) = within(home, dir)? {
-            return Ok(policy);
-        }
+/// A policy that is there.
+#[derive(Debug)]
+pub struct PolicyFile {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// What it says.
+    pub policy: Policy,
+    /// What the file says.
+    pub text: String,
+}
+
+impl Policy {
+    /// Whether it can spare a person a question.
+    fn decides(&self) -> bool {
+        self.foreign_flags == ForeignFlags::Accept
+            || self.rules.iter().any(|it| it.then == Then::Ratify)
     }
-    Ok(Policy {
-        rules: Vec::new(),
-        foreign_flags: ForeignFlags::Ask,
-        sha256: None,
+}
+
+/// The policy that holds for a repository: the file that is there, where the operator accepted it or it only
+/// asks.
+pub fn of(home: &Home, repo: &RepoId) -> Result<Policy> {
+    let there = there(home, repo)?.map(|it| it.policy);
+    Ok(match there {
+        Some(policy) if !policy.decides() || is_accepted(home, repo, &policy)? => policy,
+        _ => Policy {
+            rules: Vec::new(),
+            foreign_flags: ForeignFlags::Ask,
+            sha256: None,
+        },
     })
 }
 
+/// The policy that is there for a repository, whether it counts or not: its own, else that of the home.
+pub fn there(home: &Home, repo: &RepoId) -> Result<Option<PolicyFile>> {
+    for dir in [&home.repository_dir(repo), home.root()] {
+        let found = within(home, dir)?;
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    Ok(None)
+}
+
+/// The policy that is there for a repository and does not count, since nobody accepted it as it is.
+pub(crate) fn withheld(home: &Home, repo: &RepoId) -> Result<Option<PolicyFile>> {
+    match there(home, repo)? {
+        Some(it) if it.policy.decides() && !is_accepted(home, repo, &it.policy)? => Ok(Some(it)),
+        _ => Ok(None),
+    }
+}
+
+/// Why the policy that is there lets nothing through, where it would: it cannot be read, or nobody accepted it.
+pub(super) fn fault(home: &Home, repo: &RepoId) -> Option<String> {
+    match withheld(home, repo) {
+        Err(error) => Some(describe(&error)),
+        Ok(Some(_)) => Some(WITHHELD.to_owned()),
+        Ok(None) => None,
+    }
+}
+
+/// Has the policy of this content count from now on, in this repository, durable on return; whether it did
+/// already. Another content than the one that was seen is refused.
+pub fn accept(home: &Home, repo: &RepoId, actor: &WorkerId, seen: &PolicyFile) -> Result<bool> {
+    let hash = seen.policy.sha256.as_ref();
+    let now = there(home, repo)?.filter(|it| it.policy.sha256.as_ref() == hash);
+    let (Some(hash), Some(_)) = (hash, &now) else {
+        let path = seen.path.clone();
+        return Err(disk::Error::Changed { path }.into());
+    };
+    if is_accepted(home, repo, &seen.policy)? {
+        return Ok(true);
+    }
+    home.in_order(|| {
+        let entry = Entry::new(Kind::PolicyAccepted)
+            .detail("path", seen.path.display().to_string())
+            .detail("sha256", hash.as_str())
+            .detail("hand", json!(process::own_identity()));
+        let history = History::of(home, repo);
+        let line = history.record_found(actor, home.now(), (vec![entry], &[]))?;
+        let note = home.repository_dir(repo).join(ACCEPTED);
+        fsx::replace(home.fs(), &note, format!("{line}\n").as_bytes())?;
+        Ok(false)
+    })
+}
+
+/// Whether a line of the history says that the operator accepted this policy. The note that names the line is
+/// no more than a hint.
+fn is_accepted(home: &Home, repo: &RepoId, policy: &Policy) -> Result<bool> {
+    let note = home.repository_dir(repo).join(ACCEPTED);
+    let note = fsx::read_lossy(home.fs(), &note)?.unwrap_or_default();
+    let Ok(line) = note.trim_end().parse() else {
+        return Ok(false);
+    };
+    let line = History::of(home, repo).line(line, &Window::default())?;
+    Ok(line.is_some_and(|it| accepts(&it, policy)))
+}
+
+/// Whether a later line says that another policy was accepted than this one, which counts: somebody put an
+/// earlier note back.
+pub(crate) fn is_outdated(home: &Home, repo: &RepoId) -> Result<bool> {
+    let policy = of(home, repo)?;
+    let filter = HistoryFilter {
+        kinds: vec![Kind::PolicyAccepted.as_str().to_owned()],
+        ..HistoryFilter::default()
+    };
+    let last = History::of(home, repo).latest(&filter, 1)?.lines.pop();
+    Ok(policy.decides() && !last.is_some_and(|it| accepts(&it, &policy)))
+}
+
+fn accepts(line: &Line, policy: &Policy) -> bool {
+    let hash = line.entry.detail.get("sha256").and_then(Value::as_str);
+    line.entry.kind == Kind::PolicyAccepted
+        && hash.is_some()
+        && hash == policy.sha256.as_ref().map(Hash::as_str)
+}
+
 /// The policy that lies in a directory.
-pub(crate) fn within(home: &Home, dir: &Path) -> Result<Option<Policy>> {
+pub(crate) fn within(home: &Home, dir: &Path) -> Result<Option<PolicyFile>> {
     let path = dir.join(FILE);
-    let bytes = fsx::read(home.fs(), &path)?;
-    bytes.map(|bytes| read(path, &bytes)).transpose()
+    let Some(bytes) = fsx::read(home.fs(), &path)? else {
+        return Ok(None);
+    };
+    let policy = read(path.clone(), &bytes)?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    Ok(Some(PolicyFile { path, policy, text }))
 }
 
 /// Whether a decision of a hand that nobody knows counts. Where the policy cannot be read, a person is
@@ -170,10 +290,6 @@ fn words(error: impl std::fmt::Display) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
-    use flagpost_model::policy::Then;
-
     use super::*;
 
     fn policy_of(text: &str) -> Result<Policy, String> {

@@ -341,6 +341,7 @@ impl BriefFacts {
 
     /// Reads what came since.
     fn read_on(&mut self, history: &History<'_>) -> Result<()> {
+        history.must_end()?;
         let (fs, path) = (history.home().fs(), history.path());
         let end = fsx::stat(fs, path)?.map_or(0, |stat| stat.len);
         if end < self.to {
@@ -360,7 +361,7 @@ impl BriefFacts {
 
     /// Reads what lies before.
     fn read_back(&mut self, history: &History<'_>) -> Result<()> {
-        let size = (self.to - self.from).saturating_mul(3).max(FIRST);
+        let mut size = (self.to - self.from).saturating_mul(3).max(FIRST);
         let mut begin = self.from.saturating_sub(size);
         // A look that begins in the middle of a line, and sees no other, has to begin earlier.
         loop {
@@ -370,6 +371,7 @@ impl BriefFacts {
                 self.from = if begin == 0 { 0 } else { from };
                 return Ok(());
             }
+            size = size.saturating_mul(2);
             begin = begin.saturating_sub(size);
         }
     }

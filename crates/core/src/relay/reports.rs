@@ -16,7 +16,8 @@ use flagpost_model::{
 };
 
 use super::{
-    Fleet, LOOK_BACK, Locked, Mail, envelope_files::EnvelopeFiles, messages, skipped, workers,
+    Fleet, LOOK_BACK, Locked, Mail, PAGE, envelope_files::EnvelopeFiles, messages, page, skipped,
+    workers,
 };
 use crate::{
     error::{Error, Result},
@@ -196,14 +197,15 @@ impl Locked<'_> {
     }
 }
 
-/// The reports of a worker, by number, and those that cannot be understood.
+/// The newest reports of a worker, by number, and what cannot be understood, or is too much to be read.
 pub fn list(mail: &Mail<'_>) -> Result<(Vec<ReportView>, Vec<Skipped>)> {
-    let (mut papers, mut unread) = (Vec::new(), Vec::new());
-    for (seq, slot) in mail.slots(Direction::Outbox)? {
-        if !slot.has(EnvelopePart::Report) {
-            continue;
-        }
-        match mail.report(seq)? {
+    let slots = mail.slots(Direction::Outbox)?;
+    let there = slots.iter().filter(|(_, it)| it.has(EnvelopePart::Report));
+    let there: Vec<_> = there.collect();
+    let (newest, counted) = page(mail, Direction::Outbox, (&there, PAGE));
+    let (mut papers, mut unread) = (Vec::new(), Vec::from_iter(counted));
+    for (seq, slot) in newest {
+        match mail.report(**seq)? {
             Ok(file) => papers.push(ReportView {
                 report: file.content,
                 confirmed: slot.has(CONFIRMED),

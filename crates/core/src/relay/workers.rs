@@ -21,7 +21,7 @@ use flagpost_model::{
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
-    Fleet, Locked, Mail,
+    Fleet, Locked, Mail, PAGE,
     briefs::{self, BriefStatus},
     skipped,
 };
@@ -378,10 +378,16 @@ fn look(mail: &Mail<'_>, worker: Worker) -> Result<WorkerView> {
         next: None,
         worker,
     };
-    for (seq, slot) in inbox
+    let open = inbox
         .iter()
-        .filter(|(_, it)| it.is_brief() && !it.is_over())
-    {
+        .filter(|(_, it)| it.is_brief() && !it.is_over());
+    let open: Vec<_> = open.collect();
+    let older = open.len().saturating_sub(PAGE);
+    for (at, (seq, slot)) in open.into_iter().enumerate() {
+        if at < older && slot.is_undecided() {
+            seen.pending += 1;
+            continue;
+        }
         let Ok(letter) = briefs::brief_view(mail, *seq, slot)? else {
             continue;
         };

@@ -168,17 +168,10 @@ impl<'h> Reservations<'h> {
         change.commit(holder).map(drop)
     }
 
-    /// Refuses where the directory leads out of the repository's.
-    fn stay_inside(&self) -> Result<()> {
-        let root = self.home.repository_dir(&self.repo);
-        fsx::within_if_there(self.home.fs(), &root, &self.dir)?;
-        Ok(())
-    }
-
     /// Every file, by number, and those that cannot be understood.
     fn read(&self) -> Result<(Vec<ReservationFile>, Vec<Skipped>)> {
         let (mut files, mut skipped) = (Vec::new(), Vec::new());
-        self.stay_inside()?;
+        self.home.must_not_be_linked(&self.dir)?;
         for name in fsx::names(self.home.fs(), &self.dir)? {
             let name = name.to_string_lossy();
             let Some(number) = layout::parse(&name) else {
@@ -208,7 +201,6 @@ impl<'h> Reservations<'h> {
 
     fn change(&self) -> Result<ReservationChange<'_>> {
         let (fs, asked) = (self.home.fs(), self.home.now());
-        self.stay_inside()?;
         self.home.make_dirs(&self.dir)?;
         let lock = fsx::lock(
             fs,

@@ -4,13 +4,15 @@ use std::io::{Seek, SeekFrom, Write};
 
 use flagpost_core::{
     Error, claims,
-    history::Kind,
+    history::{History, HistoryFilter, Kind, Tail},
+    relay::{Fleet, fleet},
     tasks::{self, Move},
 };
 use flagpost_model::{
     Token,
     task::{Ending, StateName},
 };
+use flagpost_testkit::table;
 
 use crate::{
     account,
@@ -172,6 +174,49 @@ fn a_damaged_last_line_gives_its_number_to_no_other() {
     std::fs::write(&path, format!("{text}{{\"n\":3,\"at\":\"20")).unwrap();
     add(&list, "Two", &[]);
     assert_eq!(world.history().last().unwrap().n, 3);
+}
+
+#[test]
+fn an_end_that_is_no_line_is_named_by_every_reader_with_its_place() {
+    let world = World::with_tasks(&["a"]);
+    let (list, history) = (world.list(), History::of(&world.home, &world.repository.id));
+    let mut tail = Tail::at_end(&history).unwrap();
+    let whole = std::fs::metadata(world.history_path()).unwrap().len();
+    append(&world, &vec![0; 5 << 20]);
+    let all = HistoryFilter::default();
+    let mails = Fleet::of(&world.home, &world.repository.id);
+    table::each(
+        [
+            ("all of it", history.since(0).map(drop)),
+            ("the last lines", history.latest(&all, 5).map(drop)),
+            ("who begins to listen", Tail::at_end(&history).map(drop)),
+            ("who listens on", tail.read_on(&history).map(drop)),
+            ("who looks for briefs", fleet::pending(&mails).map(drop)),
+            (
+                "who writes",
+                claims::claim(&list, &terms("W1"), &id(1)).map(drop),
+            ),
+        ],
+        |read: Result<(), Error>| {
+            let error = read.unwrap_err().to_string();
+            let words = format!("is damaged from byte {whole} on");
+            assert!(error.ends_with(&words), "{error}");
+        },
+    );
+}
+
+/// A crash may leave a part of a long line.
+#[test]
+fn a_long_line_that_a_crash_cut_off_is_no_damage() {
+    for rest in [&[b'x'; 3 << 20][..], &[0; 1 << 10]] {
+        let world = World::with_tasks(&["a"]);
+        append(&world, rest);
+        let history = History::of(&world.home, &world.repository.id);
+        let before = history.latest(&HistoryFilter::default(), 9).unwrap().end;
+        claims::claim(&world.list(), &terms("W1"), &id(1)).unwrap();
+        let after = history.latest(&HistoryFilter::default(), 9).unwrap().end;
+        assert_eq!(after, before + 1);
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use flagpost_core::{
     relay::{
         Fleet, Mail,
         briefs::{self, BriefStatus},
-        slash,
+        policy, slash,
         workers::{self, Traits},
     },
     tasks::{self, Fields},
@@ -48,6 +48,9 @@ fn told(place: &Place, kind: &Kind) -> usize {
 fn accept_foreign_flags(place: &Place) {
     let policy = place.home.root().join("policy.toml");
     fs::write(policy, "foreign_flags = \"accept\"\n").unwrap();
+    let (home, repo) = (&place.home, place.repository().id);
+    let seen = policy::there(home, &repo).unwrap().unwrap();
+    policy::accept(home, &repo, &WorkerId::operator(), &seen).unwrap();
 }
 
 /// A whole brief and a report of this number, as a script puts them there.

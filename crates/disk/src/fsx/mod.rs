@@ -252,6 +252,23 @@ pub fn make_dirs(fs: &dyn Fs, dir: &Path) -> Result<()> {
     sync_parent(fs, dir)
 }
 
+/// Refuses a directory that a link leads to somewhere below `root`: what is written there lies elsewhere. The
+/// root itself may be a link.
+pub fn must_not_be_linked(fs: &dyn Fs, root: &Path, dir: &Path) -> Result<()> {
+    let Ok(below) = dir.strip_prefix(root) else {
+        return Ok(());
+    };
+    let mut path = root.to_owned();
+    for part in below {
+        path.push(part);
+        // Where something else is wrong, whoever writes there is told so.
+        if matches!(fs.stat(&path), Ok(it) if it.kind == FileKind::Symlink) {
+            return Err(Error::Linked { path });
+        }
+    }
+    Ok(())
+}
+
 /// Renames a whole directory, or a file, to a name that must be free; durable on return.
 pub fn move_dir(fs: &dyn Fs, from: &Path, to: &Path) -> Result<()> {
     publish::rename_new(fs, from, to)?;

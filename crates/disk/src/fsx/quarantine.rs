@@ -9,7 +9,10 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::{Error, Fs, Result, make_dirs, publish, read_lossy, replace, stat, sync_parent};
+use super::{
+    Error, Fs, Result, make_dirs, must_not_be_linked, publish, read_lossy, replace, stat,
+    sync_parent,
+};
 use crate::error::found;
 
 /// The directory's name.
@@ -54,6 +57,7 @@ pub fn quarantine<'c>(
         sync_parent(fs, &copy)?;
         return Ok(None);
     }
+    must_not_be_linked(fs, path.parent().unwrap_or(&dir), &dir)?;
     make_dirs(fs, &dir)?;
     // The reason comes first: the copy's appearance says that the case is complete.
     let reason_path = dir.join(format!("{name}.{short}{REASON}"));

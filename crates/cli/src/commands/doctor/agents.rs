@@ -18,8 +18,7 @@ use flagpost_run::{
 use super::DoctorArgs;
 use crate::{
     context::Context,
-    error::usage,
-    output::{Answer, ask, say},
+    output::{Answer, confirm, say},
     screen::Screen,
     terminal::line,
 };
@@ -61,7 +60,7 @@ pub fn run(context: &Context, args: &DoctorArgs) -> anyhow::Result<Answer> {
     if args.r#try {
         let fit = |it: &&mut AgentCheck| it.is_fit();
         let fit: Vec<&mut AgentCheck> = looked.iter_mut().filter(fit).collect();
-        confirm(args, &fit)?;
+        must_agree(args, &fit)?;
         for it in fit {
             let subject = there.iter().find(|subject| subject.name == it.name);
             it.tried = subject.map(|subject| check::attempt(subject, &context.settings));
@@ -123,7 +122,7 @@ fn look(context: &Context, named: &Named, checked: Option<Checked>) -> AgentChec
     }
 }
 
-fn confirm(args: &DoctorArgs, fit: &[&mut AgentCheck]) -> anyhow::Result<()> {
+fn must_agree(args: &DoctorArgs, fit: &[&mut AgentCheck]) -> anyhow::Result<()> {
     let names: Vec<&str> = fit.iter().map(|it| it.name.as_str()).collect();
     if names.is_empty() || args.yes {
         return Ok(());
@@ -132,13 +131,7 @@ fn confirm(args: &DoctorArgs, fit: &[&mut AgentCheck]) -> anyhow::Result<()> {
         "flagpost: {} would write one report each, at your cost",
         names.join(", ")
     ));
-    match ask("do it?")? {
-        Some(true) => Ok(()),
-        Some(false) => Err(usage("nothing was tried")),
-        None => Err(usage(
-            "nobody is there to confirm, so nothing was tried; --yes does not ask",
-        )),
-    }
+    confirm(false, "do it?", "nothing was tried")
 }
 
 impl AgentCheck {

@@ -7,9 +7,11 @@ use flagpost_model::view;
 use super::{FleetCompactArgs, FleetRestoreArgs};
 use crate::{
     context::Context,
-    error::usage_with,
-    output::{Answer, ask},
+    output::{Answer, confirm},
 };
+
+/// What a refusal says did not happen.
+const NOTHING: &str = "nothing was begun";
 
 view! {
     /// An order that began anew.
@@ -33,6 +35,7 @@ pub fn restore(context: &Context, args: &FleetRestoreArgs) -> anyhow::Result<Ans
             "begin the fleet's order of {} anew with what is on this machine?",
             repository.name
         ),
+        NOTHING,
     )?;
     let behind = match args.even_behind {
         true => Behind::Accept,
@@ -52,21 +55,10 @@ pub fn compact(context: &Context, args: &FleetCompactArgs) -> anyhow::Result<Ans
             "remove what led {} to where it is from the fleet's server? Each machine keeps its history",
             repository.name
         ),
+        NOTHING,
     )?;
     let begun = flagpost_fleet::compact(&context.home, &repository, &context.actor()?)?;
     Ok(answer(&repository, begun))
-}
-
-fn confirm(yes: bool, question: &str) -> anyhow::Result<()> {
-    let agreed = if yes { Some(true) } else { ask(question)? };
-    match agreed {
-        Some(true) => Ok(()),
-        Some(false) => Err(usage_with("nothing was begun", "--yes does not ask")),
-        None => Err(usage_with(
-            "nobody is there to confirm",
-            "--yes does not ask",
-        )),
-    }
 }
 
 fn answer(repository: &Repository, Begun { n, epoch }: Begun) -> Answer {

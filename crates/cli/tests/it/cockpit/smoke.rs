@@ -20,8 +20,9 @@ fn let_all_through(fleet: &Fleet, terminal: &Terminal<'_>, before: usize) {
     }
     terminal.shows(&format!("Inbox({WORKERS})"));
     terminal.keys(&["4"]).shows("as delivered");
-    terminal.keys(&["Y"]);
-    terminal.shows(&format!("let all {WORKERS} listed through"));
+    // Each is read to its end first.
+    terminal.types(&format!("g{}Y", "j".repeat(WORKERS - 1)));
+    terminal.shows(&format!("let these {WORKERS} through"));
     terminal.keys(&["y"]);
     until_decided(fleet, before + WORKERS);
     terminal.shows("nothing waits for you");

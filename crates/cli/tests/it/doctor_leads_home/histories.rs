@@ -20,6 +20,32 @@ pub(super) const FAULTS: &[Fault] = &[
     ("a torn end is kept", 0, HistoryDamaged, |world| {
         kept(world, |text| text + "{\"n\":4,\"at\":\"2026-05-1")
     }),
+    ("an end of zeros", 1, HistoryUnreadable, |world| {
+        let text = fs::read(history(world)).unwrap();
+        put(&history(world), [&text[..], &[0; 2 << 20]].concat());
+        let told = world.flagpost(["history"]);
+        let words = format!("is damaged from byte {} on", text.len());
+        assert!(told.stderr.contains(&words), "{told}");
+        by_hand(move |world| {
+            let now = fs::read(history(world)).unwrap();
+            assert!(now.starts_with(&text) && !now.contains(&0));
+        })
+    }),
+    (
+        "a long end that is no line",
+        1,
+        HistoryUnreadable,
+        |world| {
+            let (path, rest) = (history(world), b"half a line\x1b".repeat(100_000));
+            let text = fs::read(&path).unwrap();
+            put(&path, [&text, &rest[..]].concat());
+            by_hand(move |_| {
+                let kept = fs::read_dir(path.with_file_name("quarantine")).unwrap();
+                let mut kept = kept.map(|it| fs::read(it.unwrap().path()).unwrap());
+                assert!(kept.any(|it| it == rest), "it is kept");
+            })
+        },
+    ),
     ("a number given twice is kept", 0, HistoryDamaged, |world| {
         kept(world, |text| {
             let line = json!({"n": 1, "at": "2026-05-13T14:25:00Z", "repo": "x", "kind": "y"});

@@ -60,6 +60,16 @@ pub(super) const FAULTS: &[Fault] = &[
         mode(&world.home(), 0o755);
         fixed()
     }),
+    ("a worker's outbox is a link", 1, DirectoryLinked, |world| {
+        let outbox = repository(world).join("workers/W1/outbox");
+        let elsewhere = world.outside().join("elsewhere");
+        fs::rename(&outbox, &elsewhere).unwrap();
+        symlink(&elsewhere, &outbox).unwrap();
+        by_hand(move |_| {
+            fs::remove_file(&outbox).unwrap();
+            fs::rename(&elsewhere, &outbox).unwrap();
+        })
+    }),
     ("a task that others can read", 0, ModeOpen, |world| {
         opened(task(world, "1"), 0o644, 0o600)
     }),

@@ -1,6 +1,7 @@
 //! Faults of a worker's mail, of each of which a list or the home has one of the same code.
 
 use super::*;
+use crate::foreign_mail::flood;
 
 pub(super) const FAULTS: &[Fault] = &[
     ("an inbox's lock is a directory", 1, LockUnusable, |world| {
@@ -45,6 +46,41 @@ pub(super) const FAULTS: &[Fault] = &[
     }),
     ("an inbox has no counter", 0, CounterBehind, |world| {
         counted(world, None)
+    }),
+    ("more briefs than are read", 0, MailMany, |world| {
+        let inbox = repository(world).join("workers/W1/inbox");
+        let flood = flood(&inbox, 1_001);
+        by_hand(move |_| {
+            for file in flood {
+                fs::remove_file(file).unwrap();
+            }
+        })
+    }),
+    (
+        "a policy that nobody accepted",
+        0,
+        PolicyWithheld,
+        |world| {
+            put(
+                &world.home().join("policy.toml"),
+                "foreign_flags = \"accept\"",
+            );
+            by_hand(|world| drop(world.ok(["policy", "accept", "--yes"])))
+        },
+    ),
+    ("an earlier policy", 0, PolicyWithheld, |world| {
+        let note = repository(world).join(".policy-accepted");
+        let accept = |world: &World, text: &str| {
+            put(&world.home().join("policy.toml"), text);
+            world.ok(["policy", "accept", "--yes"]);
+            fs::read(&note).unwrap()
+        };
+        let policy = "[[rule]]\nthen = \"ratify\"\n";
+        let earlier = accept(world, policy);
+        accept(world, "foreign_flags = \"accept\"");
+        put(&world.home().join("policy.toml"), policy);
+        put(&note, earlier);
+        by_hand(|world| fs::remove_file(world.home().join("policy.toml")).unwrap())
     }),
     ("a policy has an unknown word", 1, PolicyBroken, |world| {
         let policy = repository(world).join("policy.toml");

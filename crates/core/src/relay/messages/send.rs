@@ -85,7 +85,7 @@ fn meant(own: Option<&Mail<'_>>, words: &NewMessage) -> Result<String> {
     let mut tasks = BTreeSet::new();
     if let Some(mail) = own {
         let in_hand = scan::in_hand(mail)?;
-        let (letters, _) = briefs::list(mail)?;
+        let letters = briefs::all(mail)?;
         let of = letters.iter().filter(|it| in_hand.contains(&it.brief.seq));
         let messages = of.map(|it| Message::of_brief(&it.brief, &it.body));
         let here = |it: &Message| match (&words.answers, &words.thread) {
@@ -298,7 +298,7 @@ fn wrong_answer(place: &MessageAddress) -> Error {
 /// The newest TASK of this id that the worker was allowed to see. One that waits for a decision is
 /// refused: nobody let it through, and the decision is to reach the worker yet.
 fn task_of(mail: &Mail<'_>, id: &str, thread: Option<&str>) -> Result<Option<Message>> {
-    let (letters, _) = briefs::list(mail)?;
+    let letters = briefs::all(mail)?;
     let mut waits = None;
     for letter in letters.iter().rev() {
         let message = Message::of_brief(&letter.brief, &letter.body);

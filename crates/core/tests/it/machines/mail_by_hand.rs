@@ -21,7 +21,7 @@ use flagpost_model::{
 
 use super::{Answer, Fleet3, Node};
 use crate::{
-    relay::{draft, proposal, seq},
+    relay::{accept_policy, draft, proposal, seq},
     world::worker,
 };
 
@@ -250,6 +250,7 @@ fn a_hand_on_a_machine_without_the_gate_decides_for_nobody() {
         propose(&it.fleet.nodes()[0], "Do it");
         let plain = it.fleet.node(ChangeOrigin::Plain);
         fs::write(plain.home.root().join("policy.toml"), policy).unwrap();
+        accept_policy(&plain.home, &plain.stream.repo);
         plain.follow();
         let mut watch = watch(&plain);
         put(&plain, Inbox, "0001.ratified", "");
@@ -331,6 +332,7 @@ fn what_the_policy_of_a_machine_of_the_gate_accepts_counts_everywhere() {
         "foreign_flags = \"accept\"\n",
     )
     .unwrap();
+    accept_policy(&b.home, &b.stream.repo);
     put(b, Inbox, "0001.ratified", "");
     it.look(1).unwrap();
     assert_eq!(it.look_everywhere(), 0);

@@ -12,7 +12,7 @@ use flagpost_model::{
 
 use super::{Side, task, words};
 use crate::{
-    relay::{mail, one_worker},
+    relay::{mail, one_worker, put_policy},
     world::worker,
 };
 
@@ -63,7 +63,7 @@ fn a_runs_task_is_ratified_by_its_session() {
 fn a_policy_lets_through_what_its_rule_names() {
     let world = one_worker(&[]);
     let rule = "[[rule]]\nname = \"our run\"\ncontroller = \"orchestrator\"\nthen = \"ratify\"\n";
-    std::fs::write(world.home.root().join("policy.toml"), rule).unwrap();
+    put_policy(&world, rule);
     for (who, through) in [("orchestrator", true), ("lead", false)] {
         let side = Side::of(&world, who);
         let words = to_w1(words(Subject::Query, &format!("Are you there, {who}?")));

@@ -17,15 +17,19 @@ mod trap_36_a_body_changed_after_ratification;
 mod what_is_gone_or_broken_is_missed;
 mod what_was_proposed_is_what_is_decided_on;
 
-use flagpost_core::relay::{
-    Mail,
-    briefs::{self, BriefStatus, NewBrief, Proposed},
-    decide::{self, Decided, DecisionRequest},
-    reports::{self, NewReport, Reported},
-    workers::{self, Traits},
+use flagpost_core::{
+    Home,
+    relay::{
+        Mail,
+        briefs::{self, BriefStatus, NewBrief, Proposed},
+        decide::{self, Decided, DecisionRequest},
+        policy,
+        reports::{self, NewReport, Reported},
+        workers::{self, Traits},
+    },
 };
 use flagpost_model::{
-    Seq,
+    RepoId, Seq,
     decision::{Decision, Via},
     envelope::{BriefKind, Direction, Extras, ReportKind},
 };
@@ -122,8 +126,19 @@ pub fn put(mail: &Mail<'_>, direction: Direction, name: &str, content: impl AsRe
 
 /// Says in the home's policy that flags by hand count.
 pub fn accept_foreign_flags(world: &World) {
-    let policy = world.home.root().join("policy.toml");
-    std::fs::write(policy, "foreign_flags = \"accept\"\n").unwrap();
+    put_policy(world, "foreign_flags = \"accept\"\n");
+}
+
+/// Makes this the home's policy, and the operator accepts it.
+pub fn put_policy(world: &World, text: &str) {
+    std::fs::write(world.home.root().join("policy.toml"), text).unwrap();
+    accept_policy(&world.home, &world.repository.id);
+}
+
+/// The operator accepts the policy that is there.
+pub fn accept_policy(home: &Home, repo: &RepoId) {
+    let seen = policy::there(home, repo).unwrap().unwrap();
+    policy::accept(home, repo, &worker("ann"), &seen).unwrap();
 }
 
 /// How often a line of this kind tells of a message.

@@ -1,0 +1,71 @@
+//! `policy`: which rules may decide on briefs.
+
+use clap::Subcommand;
+use flagpost_core::relay::policy;
+use flagpost_model::view;
+
+use crate::{
+    context::Context,
+    output::{Answer, confirm, say},
+    terminal::clean,
+};
+
+/// The verbs on policies.
+#[derive(Debug, Subcommand)]
+pub enum PolicyCommand {
+    Accept(AcceptArgs),
+}
+
+/// Have the policy of this repository count as it is now
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example: flagpost policy accept\n\n\
+    Prints policy.toml, which is the repository's own or else the home's, and asks. Its hash goes into the\n\
+    history. A policy that was changed, or never accepted, lets nothing through. Each repository accepts\n\
+    for itself.")]
+pub struct AcceptArgs {
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+}
+
+view! {
+    /// The policy that counts.
+    ///
+    /// After 'flagpost policy accept'.
+    pub struct AcceptedPolicy {
+        /// Its file.
+        path: String,
+        /// The SHA-256 of its content.
+        sha256: String,
+        /// It counted before.
+        already: bool,
+    }
+}
+
+/// Carries out the verb.
+pub fn run(context: &Context, verb: &PolicyCommand) -> anyhow::Result<Answer> {
+    let PolicyCommand::Accept(args) = verb;
+    let (home, repository) = (&context.home, context.own_repository()?);
+    let Some(seen) = policy::there(home, &repository.id)? else {
+        return Err(flagpost_core::Error::NotFound {
+            what: "policy",
+            id: format!("of {}", repository.name),
+            list: None,
+        }
+        .into());
+    };
+    let path = seen.path.display().to_string();
+    say(&format!("{path}:\n{}", clean(seen.text.trim_end(), false)));
+    let question = format!("let it decide on briefs of {}?", repository.name);
+    confirm(args.yes, &question, "nothing was accepted")?;
+    let already = policy::accept(home, &repository.id, &context.actor()?, &seen)?;
+    let said = match already {
+        true => format!("the policy of {} counts already", repository.name),
+        false => format!(
+            "the policy of {} counts as it is printed here",
+            repository.name
+        ),
+    };
+    let sha256 = seen.policy.sha256.map(String::from).unwrap_or_default();
+    Ok(Answer::of(&AcceptedPolicy::new(path, sha256, already)).text(said))
+}
