@@ -250,7 +250,7 @@ pub fn judge(error: &Error) -> (FailureKind, Option<String>) {
         ),
         Error::NotInTable { .. } => (
             FailureKind::Conflict,
-            hint("'flagpost task cancel' and 'flagpost coord' change such a directory too"),
+            hint("'flagpost cancel' and 'flagpost coord' change such a directory too"),
         ),
         Error::NothingReady { .. } => (
             FailureKind::NotFound,

@@ -159,7 +159,7 @@ pub(super) fn denied(denied: &Denied) -> (FailureKind, Option<String>) {
         Operation::RunStop | Operation::TaskTake => {
             hint("'flagpost release' gives your own task back; 'flagpost stuck' asks a person")
         }
-        Operation::TaskRemove => hint("'flagpost task cancel' says that it is not wanted"),
+        Operation::TaskRemove => hint("'flagpost cancel' says that it is not wanted"),
         Operation::WorkerAdd | Operation::WorkerRemove => {
             hint("an agent joins and leaves by itself: $FLAGPOST_WORKER, or --as, says who it is")
         }
@@ -263,7 +263,7 @@ pub(super) fn refusal(refusal: &Refusal) -> (FailureKind, Option<String>) {
             wanted: "reopened", ..
         } => hint("'flagpost show' tells where it is"),
         Refusal::WrongState { .. } => {
-            hint("'flagpost task reopen' makes it pending again, if that is what you want")
+            hint("'flagpost reopen' makes it pending again, if that is what you want")
         }
         Refusal::AsksNothing { .. } => {
             hint("'flagpost status' shows what is asked; 'flagpost note' leaves a remark")
