@@ -109,7 +109,7 @@ pub fn judge(error: &Error) -> (FailureKind, Option<String>) {
         Error::NotFound { what: "log", .. } => (
             FailureKind::NotFound,
             hint(
-                "'flagpost daemon up' starts the daemon, which keeps it; 'flagpost logs TASK' is what a task's agent printed",
+                "'flagpost daemon up' starts the daemon, which keeps it; 'flagpost logs' lists what tasks' agents printed",
             ),
         ),
         Error::NotFound {

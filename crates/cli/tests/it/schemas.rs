@@ -262,6 +262,7 @@ fn every_schema_is_that_of_an_answer() {
         bridge snippet
         session archive
         up
+        daemon logs
         logs
         board
         board --sign-out
