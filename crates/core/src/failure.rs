@@ -306,7 +306,9 @@ pub fn judge(error: &Error) -> (FailureKind, Option<String>) {
         ),
         Error::NoRun { .. } => (
             FailureKind::NotFound,
-            hint("'flagpost session list', where it was run, shows the sessions that ended"),
+            hint(
+                "'flagpost run' begins one; 'flagpost session list', where it was run, shows those that ended",
+            ),
         ),
         Error::NoSession { .. } => (
             FailureKind::NotFound,
