@@ -16,7 +16,7 @@ use crate::{
     context::Context,
     error::{self, FailureKind},
     fit,
-    screen::{Screen, columns_of},
+    screen::{Screen, columns_of, rows_of},
     terminal,
 };
 
@@ -131,9 +131,17 @@ pub fn answer(context: &Context, answer: Answer) -> anyhow::Result<u8> {
 /// Prints an answer in the place of the one before: on a terminal where that stood, elsewhere below it.
 pub fn again(context: &Context, answer: &Answer) -> io::Result<Audience> {
     const FROM_THE_TOP: &str = "\u{1b}[H\u{1b}[J";
-    let redraws = io::stdout().is_terminal() && !context.globals.json && !context.globals.quiet;
-    let top = if redraws { FROM_THE_TOP } else { "" };
+    let top = rows(context).map_or("", |_| FROM_THE_TOP);
     put_to(&format!("{top}{}", shown(context, answer)))
+}
+
+/// How many rows an answer may have that is printed in the place of the one before; none where it is
+/// printed below it.
+pub fn rows(context: &Context) -> Option<usize> {
+    let globals = &context.globals;
+    let rows = rows_of(io::stdout()).filter(|_| !globals.json && !globals.quiet);
+    // The cursor is in the last one.
+    rows.map(|rows| usize::from(rows).saturating_sub(1))
 }
 
 /// An answer as it is asked for: JSON in a line, ids, or the text.

@@ -3,7 +3,7 @@
 //! Owns the kinds and hints of what a rule of the model or the table of operations refused. Faults of
 //! disks and of what was typed are the parent's.
 
-use flagpost_model::{Refusal, TaskId, coordination, decision, message};
+use flagpost_model::{Refusal, TaskId, coordination, decision, message, task::StateName};
 
 use super::{FailureKind, hint, shows};
 use crate::{
@@ -265,6 +265,12 @@ pub(super) fn refusal(refusal: &Refusal) -> (FailureKind, Option<String>) {
         Refusal::WrongState { .. } => {
             hint("'flagpost reopen' makes it pending again, if that is what you want")
         }
+        Refusal::AsksNothing {
+            task,
+            state: StateName::Failed,
+        } => Some(format!(
+            "'flagpost retry {task}' has it tried again; 'flagpost note {task} WORDS' tells the next try something"
+        )),
         Refusal::AsksNothing { .. } => {
             hint("'flagpost status' shows what is asked; 'flagpost note' leaves a remark")
         }
