@@ -12,7 +12,7 @@ import { go, route } from './route.js';
 import { connection, repositories } from './state.js';
 import { OtherItem } from './others.js';
 import { isKnown, waiting } from './waits.js';
-import { age, count, plain } from './words.js';
+import { age, count, plain, saying } from './words.js';
 
 /** @typedef {import('./waits.js').Item} Item */
 
@@ -88,7 +88,7 @@ export function titleOf(item) {
     const { worker, ticket, summary } = item.brief.brief;
     return { sign: item.brief.withheld !== null || item.brief.unproposed ? '⚠' : '✉', who: worker, text: `${ticket === null ? '' : `#${ticket} `}${plain(summary)}` };
   }
-  if (item.kind === 'report') return { sign: '⚑', who: item.report.report.worker, text: `reports: ${plain(item.report.report.body).slice(0, 80)}` };
+  if (item.kind === 'report') return { sign: '⚑', who: item.report.report.worker, text: `reports: ${plain(saying(item.report.report.body)).slice(0, 80)}` };
   if (item.kind === 'query') return { sign: '?', who: item.message.from, text: plain(item.message.title) };
   const sign = item.kind === 'stuck' ? '▲' : item.kind === 'failed' ? '✗' : '◷';
   const word = item.kind === 'lease' ? 'lease over: ' : item.kind === 'stuck' ? 'asks: ' : 'failed: ';

@@ -6,7 +6,7 @@ import { useAskedOfAll } from './asked.js';
 import { Prose } from './marked.js';
 import { route } from './route.js';
 import { mailMoved } from './state.js';
-import { age, count, plain } from './words.js';
+import { age, count, plain, saying } from './words.js';
 
 /** The conversation of a message; one outside any is named by its worker. @param {Message} of */
 const threadOf = ({ message }) => message.thread ?? `with ${message.place.split('/')[0]}`;
@@ -36,7 +36,7 @@ export function Messages() {
           <article key=${message.place} class="message">
             <h2>${plain(message.subject ?? message.title ?? '')} <span class="dim">${plain(message.from)} → ${plain(message.to)}</span></h2>
             <p class="dim">${message.place} · ${age(message.at)} ago · <b>${state}</b></p>
-            <${Prose} text=${message.body} />
+            <${Prose} text=${saying(message.body)} />
           </article>
         `)}
       </section>

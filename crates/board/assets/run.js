@@ -12,16 +12,13 @@ import { fail, toast } from './notices.js';
 import { route, toLog, toTask, withParts } from './route.js';
 import { canAct, repositories } from './state.js';
 import { rowsOf, Timeline, Waves } from './timeline.js';
-import { count, lasted, moment, plain } from './words.js';
+import { count, moment, OUTCOMES, plain, span } from './words.js';
 
 /** @typedef {{ id: string, subject: string, phase?: string, outcome?: string, attempt?: number | null, attempts?: number | null, seconds?: number | null, tokens?: number | null, how?: string }} Part */
 /** @typedef {{ id: string, stage: string, thread: string | null, list: string | null, started: string | null, status: string | null, wave: { n: number, of: number } | null, active: Part[], ended: Part[], left: Part[], unbegun: Part[], parked?: { agent: string, until: string, why: string }[], tokens?: number | null, cost_usd?: number | null }} Session */
 
 /** @type {Record<string, string>} */
 const STAGE = { live: '◐ running', dead: '▲ its runner is gone', interrupted: '⊘ interrupted', archived: '✓ ended' };
-/** @type {Record<string, string>} */
-const OUTCOME = { PASS: '✓', PARTIAL: '▲', FAIL: '✗' };
-
 export function Run() {
   const { session, repo, query, list } = route.value;
   const of = repo ?? repositories.value[0]?.id ?? '';
@@ -103,7 +100,7 @@ function One({ id, repo }) {
       <p><b>${STAGE[stage] ?? stage}</b> <span class="dim">${moment(session.started)}${wave !== null && ` · wave ${wave.n} of ${wave.of}`}${tokens != null && ` · ${tokens.toLocaleString()} tokens`}${cost != null && ` · $${cost.toFixed(2)}`}</span></p>
       ${times !== null && times.waves.length > 0
         ? html`<${Waves} waves=${times.waves} tasks=${rowsOf(times, session.left)} unbegun=${unbegun.length} />`
-        : html`<p class="waves" aria-label=${`${session.ended.length} ended, ${active.length} at work, ${unbegun.length} not begun`} role="img">${session.ended.map(({ outcome }) => OUTCOME[outcome ?? ''] ?? '?').join('')}${'◐'.repeat(active.length)}${'○'.repeat(unbegun.length)}</p>`}
+        : html`<p class="waves" aria-label=${`${session.ended.length} ended, ${active.length} at work, ${unbegun.length} not begun`} role="img">${session.ended.map(({ outcome }) => OUTCOMES[outcome ?? '']?.sign ?? '?').join('')}${'◐'.repeat(active.length)}${'○'.repeat(unbegun.length)}</p>`}
       ${stage === 'live' && html`<p><button type="button" class="bad" disabled=${!canAct.value} onClick=${() => stop(repo, session)}>Stop the run… <kbd>S</kbd></button></p>`}
       ${stage === 'dead' && html`<p class="warn">Its runner is gone: <code>flagpost session recover</code></p>`}
       ${parked.map((it) => html`<p key=${it.agent} class="warn">${plain(it.agent)} is parked until ${moment(it.until)}: ${plain(it.why)}</p>`)}
@@ -126,7 +123,7 @@ function Tasks({ session: { id, list, active, ended, left, unbegun }, repo, time
     ${times !== null && times.tasks.length > 0 && html`<${Timeline} times=${times} tasks=${rowsOf(times, left)} taskLink=${link} logLink=${log} />`}
     <${Parts} title="At work" of=${active} say=${(/** @type {Part} */ it) => html`◐ ${link(it)} <span class="dim">${plain(it.phase ?? '')}</span>${log(it.id, null)}`} />
     <${Parts} title="Broken off or waiting" of=${left} say=${(/** @type {Part} */ it) => html`▲ ${link(it)} <span class="dim">${(it.how ?? '').replaceAll('_', ' ')}</span>${log(it.id, it.attempt)}`} />
-    <${Parts} title="Ended" of=${ended} say=${(/** @type {Part} */ it) => html`${OUTCOME[it.outcome ?? ''] ?? '?'} ${link(it)} <b>${it.outcome}</b> <span class="dim">${it.attempt}/${it.attempts}${it.seconds != null && ` · ${lasted(it.seconds * 1000)}`}${it.tokens != null && ` · ${it.tokens.toLocaleString()} tokens`}</span>${log(it.id, it.attempt)}`} />
+    <${Parts} title="Ended" of=${ended} say=${(/** @type {Part} */ it) => html`${OUTCOMES[it.outcome ?? '']?.sign ?? '?'} ${link(it)} <b>${OUTCOMES[it.outcome ?? '']?.word ?? it.outcome}</b> <span class="dim">${it.attempt}/${it.attempts}${it.seconds != null && ` · ${span(it.seconds * 1000)}`}${it.tokens != null && ` · ${it.tokens.toLocaleString()} tokens`}</span>${log(it.id, it.attempt)}`} />
     <${Parts} title="Not begun" of=${unbegun} say=${(/** @type {Part} */ it) => html`○ ${link(it)}`} />
   `;
 }

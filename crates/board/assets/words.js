@@ -33,6 +33,13 @@ export const PRIORITY = { critical: '!!!', high: '!!', medium: '', low: '↓' };
 /** A span of time in words. @param {number} ms */
 export function span(ms) {
   const minutes = Math.floor(Math.abs(ms) / 60_000);
+/** How an attempt ended, by the word of the files. @type {Record<string, { sign: string, word: string, kind: string }>} */
+export const OUTCOMES = {
+  PASS: { sign: '✓', word: 'passed', kind: 'good' },
+  PARTIAL: { sign: '▲', word: 'partial', kind: 'waits' },
+  FAIL: { sign: '✗', word: 'failed', kind: 'bad' },
+};
+
   if (minutes < 60) return `${minutes} m`;
   const hours = Math.floor(minutes / 60);
   return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`;
@@ -77,6 +84,22 @@ export const plain = (text) => text.replace(/\n/g, ' ').replace(HIDDEN, nameOf);
  * A text as parts: what is read as it is, and marks for what is hidden.
  * @param {string} text @param {boolean} isWhole whether blanks at its end are the end of a line
  * @returns {{ text: string, isMark: boolean }[]}
+/** What a message says, in words, where its body is the JSON of its subject. @param {string} body */
+export function saying(body) {
+  if (!body.trimStart().startsWith('{')) return body;
+  let fields;
+  try {
+    fields = JSON.parse(body);
+  } catch {
+    return body;
+  }
+  const { bead_id: bead, task_id: task = bead, title, prompt, summary, reason, status, ...rest } = fields;
+  const said = [title, prompt, summary, reason, status].filter((it) => typeof it === 'string' && it !== '').join('\n\n');
+  if (said === '') return body;
+  const more = Object.entries(rest).map(([name, it]) => `- ${name.replaceAll('_', ' ')}: ${typeof it === 'string' ? it : JSON.stringify(it)}`);
+  return [`${task == null ? '' : `task ${task}: `}${said}`, more.join('\n')].filter((it) => it !== '').join('\n\n');
+}
+
  */
 export function parts(text, isWhole) {
   const found = [];

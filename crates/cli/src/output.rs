@@ -29,8 +29,8 @@ pub struct Answer {
     pub body: Map<String, Value>,
     /// The same for a person.
     pub text: String,
-    /// The same for another program to read: not a byte of it is changed, unless a person reads it
-    /// on a terminal.
+    /// The same for another program to read: not a byte of it is changed. A person on a terminal reads it
+    /// too where there is no text.
     pub exact: Option<String>,
     /// The same for `--quiet`.
     pub ids: Vec<String>,
@@ -160,7 +160,7 @@ fn shown(context: &Context, answer: &Answer) -> String {
         exact.clone()
     } else {
         let screen = Screen::of(context);
-        let text = match &answer.exact {
+        let text = match answer.exact.as_ref().filter(|_| answer.text.is_empty()) {
             Some(exact) => terminal::clean(exact, screen.is_coloured()),
             None => screen.wrapped(&terminal::clean(&answer.text, screen.is_coloured())),
         };

@@ -65,7 +65,7 @@ pub fn run(context: &Context, verb: &IndexCommand) -> anyhow::Result<Answer> {
             let status = status()?;
             let path = status.path.display();
             Ok(written(
-                answer(context, &status).exact(format!("{path}\n")),
+                answer(context, &status).text("").exact(format!("{path}\n")),
                 &status,
             ))
         }

@@ -410,7 +410,7 @@ fn thread(app: &App, width: usize) -> (String, Vec<Line<'static>>) {
             line(&head).into_owned(),
             app.theme.style(role),
         ));
-        let body = wrapped(&message.body, width.saturating_sub(2)).into_iter();
+        let body = wrapped(&message.in_full(), width.saturating_sub(2)).into_iter();
         lines.extend(body.map(|it| Line::from(format!("  {it}"))));
         lines.push(Line::default());
     }
