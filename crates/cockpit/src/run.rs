@@ -106,7 +106,7 @@ pub fn run(cockpit: Cockpit) -> Result<(), CockpitError> {
         log: None,
         landing: None,
     };
-    source::minutes(place, send.clone());
+    source::clock(place, send.clone());
     taken.read(send);
     turn(&mut app, &mut screen, hands, &inputs)
 }

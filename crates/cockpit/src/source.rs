@@ -311,11 +311,14 @@ fn events(stream: &mut impl io::BufRead, nudge: &Sender<Nudge>) -> io::Result<()
     }
 }
 
-/// The time between two looks at the clock that ages are told by.
-pub fn minutes(place: Arc<Place>, send: Sender<Input>) {
+/// So long after each other the clock is looked at, by which ages are told.
+const CLOCK: Duration = Duration::from_secs(5);
+
+/// Tells the time, again and again.
+pub fn clock(place: Arc<Place>, send: Sender<Input>) {
     thread::spawn(move || {
         loop {
-            thread::sleep(Duration::from_secs(60));
+            thread::sleep(CLOCK);
             if send.send(Input::Tick(place.home.now())).is_err() {
                 return;
             }
