@@ -202,9 +202,9 @@ impl Hands<'_> {
             Act::ReadTask(id) => give(&self.work, Work::ReadTask(id)),
             Act::Interest(interest) => give(&self.nudge, Nudge::Interest(interest)),
             Act::Reread => give(&self.nudge, Nudge::Reread),
-            Act::OpenLog(task) => {
+            Act::OpenLog(task, session) => {
                 let place = Arc::clone(&self.place);
-                self.log = Some(tail::start(place, task, self.send.clone()));
+                self.log = Some(tail::start(place, (task, session), self.send.clone()));
             }
             Act::EarlierLog => {
                 if let Some(log) = &self.log {

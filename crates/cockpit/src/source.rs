@@ -134,7 +134,7 @@ impl<'p> Source<'p> {
         if renewed.is_some_and(|it| it.is_err()) {
             self.watch = None;
         }
-        let input = match read(self.place, self.interest) {
+        let input = match read(self.place, &self.interest) {
             Ok(data) => {
                 if std::mem::take(&mut self.is_blind) {
                     self.watch = watch(self.place, &self.socket, &self.nudge);

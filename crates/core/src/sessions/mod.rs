@@ -325,7 +325,7 @@ impl<'h> Sessions<'h> {
     }
 
     /// An ended session's files.
-    pub(crate) fn read_ended(&self, ended: &Ended) -> Result<Session> {
+    pub fn read_ended(&self, ended: &Ended) -> Result<Session> {
         let stage = match session::is_interrupted(&ended.id) {
             true => SessionStatus::Interrupted,
             false => SessionStatus::Archived,
