@@ -131,7 +131,7 @@ test('what a run wrote is in tabs, with its tables', async (t) => {
   await page.getByRole('heading', { name: 'Wave 1' }).waitFor();
   await page.getByText('1. [1] Write the parser').waitFor();
   await tabs.getByRole('link', { name: 'Log', exact: true }).click();
-  await page.getByRole('cell', { name: 'PASS' }).first().waitFor();
+  await page.getByRole('cell', { name: 'passed' }).first().waitFor();
   await page.reload();
   await page.getByRole('columnheader', { name: 'Duration' }).waitFor();
   assert.equal(await tabs.getByRole('link', { name: 'Log', exact: true }).getAttribute('aria-current'), 'page');

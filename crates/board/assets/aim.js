@@ -9,6 +9,7 @@ import { laneOf } from './lanes.js';
 import { say } from './notices.js';
 import { canAct, taskOf } from './state.js';
 import { menu, moves } from './verbs.js';
+import { isPhone } from './words.js';
 
 /** @typedef {import('./lanes.js').Lane} Lane */
 /** @typedef {{ list: string, id: string, to: Lane | null, at: { x: number, y: number } | null }} Aim a null `at` is a grab by key */
@@ -27,6 +28,9 @@ export const COLUMNS = [
   { lane: 'needs', title: 'Needs you' },
   { lane: 'done', title: 'Done' },
 ];
+
+/** The same in the order of the screen: where one fills it, what waits for the person comes first. */
+export const columns = computed(() => (isPhone.value ? [...COLUMNS].sort((a, b) => Number(b.lane === 'needs') - Number(a.lane === 'needs')) : COLUMNS));
 
 /** Why the held card cannot come here; null where it can. @param {Lane} lane @returns {string | null} */
 export function refusal(lane) {

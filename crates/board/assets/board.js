@@ -2,7 +2,7 @@
 // @ts-check
 
 import { html, useEffect, useMemo, useState } from './preact.js';
-import { aim, COLUMNS, isAiming, refusal } from './aim.js';
+import { aim, columns, isAiming, refusal } from './aim.js';
 import { current, focusOn, Stack } from './card.js';
 import { FIELD_NAMES, keepOf, termsOf } from './filter.js';
 import { useKeys } from './keys.js';
@@ -40,6 +40,11 @@ export function Board() {
   const isFrozen = isAiming.value;
   useEffect(() => order.freeze(isFrozen), [order, isFrozen]);
   useWalk(order, list);
+  const { task } = route.value;
+  useEffect(() => {
+    // Out from under the panel, which came after the focus.
+    if (task !== null) document.querySelector(`a[data-id="${CSS.escape(task)}"]`)?.scrollIntoView({ inline: 'nearest', block: 'nearest' });
+  }, [task]);
   void order.drawn.value;
 
   const of = order.lanes.of;
@@ -54,7 +59,7 @@ export function Board() {
       ${isEmpty && text !== '' && html`<p class="hint">No task matches. <button type="button" onClick=${() => go(withParts({ q: '' }), true)}>Clear the filter</button></p>`}
       <${Picker} of=${of} />
       <div class="columns">
-        ${COLUMNS.map(
+        ${columns.value.map(
           ({ lane, title }) => html`<${Column} key=${lane} lane=${lane} title=${title} order=${order} list=${list} isHiding=${isHiding} allDone=${allDone} />`,
         )}
       </div>
@@ -99,7 +104,7 @@ function Column({ lane, title, order, list, isHiding, allDone }) {
 function Picker({ of }) {
   return html`
     <nav class="picker" aria-label="Columns">
-      ${COLUMNS.map(
+      ${columns.value.map(
         ({ lane, title }) => html`
           <button key=${lane} type="button" onClick=${() => document.getElementById(`column-${lane}`)?.scrollIntoView({ inline: 'center', block: 'nearest' })}>
             <span aria-hidden="true">${SIGNS[lane]}</span> ${title} <span class="n">${of[lane].length}</span>
@@ -153,7 +158,7 @@ function Ghost() {
 
 /** What is shown until the first state comes. */
 export function Outlines() {
-  return html`<main id="main" tabindex="-1" class="board" aria-busy="true"><h1 class="unseen">Loading</h1><div class="columns loading">${COLUMNS.map(({ lane, title }) => html`<section class="column" key=${lane}><h2>${title}</h2></section>`)}</div></main>`;
+  return html`<main id="main" tabindex="-1" class="board" aria-busy="true"><h1 class="unseen">Loading</h1><div class="columns loading">${columns.value.map(({ lane, title }) => html`<section class="column" key=${lane}><h2>${title}</h2></section>`)}</div></main>`;
 }
 
 /** @param {{ list: string }} of */
@@ -192,9 +197,9 @@ function useWalk(order, list) {
       };
       const side = (/** @type {number} */ by) => {
         const { lane } = here();
-        const from = COLUMNS.findIndex((it) => it.lane === lane || (lane === 'blocked' && it.lane === 'ready'));
-        for (let at = from + by; at >= 0 && at < COLUMNS.length; at += by) {
-          const first = order.lanes.of[COLUMNS[at]?.lane ?? 'ready'][0];
+        const from = columns.peek().findIndex((it) => it.lane === lane || (lane === 'blocked' && it.lane === 'ready'));
+        for (let at = from + by; at >= 0 && at < columns.peek().length; at += by) {
+          const first = order.lanes.of[columns.peek()[at]?.lane ?? 'ready'][0];
           if (first !== undefined) return focusOn(first.id);
         }
       };
@@ -206,9 +211,9 @@ function useWalk(order, list) {
       /** @param {Task} task @param {number} by */
       const shift = (task, by) => {
         const from = here().lane;
-        const start = COLUMNS.findIndex((it) => it.lane === from || (from === 'blocked' && it.lane === 'ready'));
-        for (let at = start + by; at >= 0 && at < COLUMNS.length; at += by) {
-          const { verbs } = moves(task, COLUMNS[at]?.lane ?? 'ready');
+        const start = columns.peek().findIndex((it) => it.lane === from || (from === 'blocked' && it.lane === 'ready'));
+        for (let at = start + by; at >= 0 && at < columns.peek().length; at += by) {
+          const { verbs } = moves(task, columns.peek()[at]?.lane ?? 'ready');
           if (verbs.length > 0) return void menu(list, task, verbs);
         }
         toast('No verb brings it there.');

@@ -105,7 +105,7 @@ export function Footer() {
     <footer>
       <span class=${isLive ? 'live' : 'lost'}>${isLive ? '● live' : connection.value === 'loading' ? '◌ connecting' : '◌ reconnecting'}${heardAt.value > 0 && ` · ${clock(heardAt.value)}`}</span>
       ${isGoing.value && html`<span class="going"><kbd>g</kbd> ${SCREENS.map((it) => html`<span key=${it}><kbd>${TITLES[it].key}</kbd> ${TITLES[it].title} </span>`)}</span>`}
-      ${last !== null && html`<button type="button" class="quiet" onClick=${undo} disabled=${!isLive}>Undo: ${last.text} <kbd>u</kbd></button>`}
+      ${last !== null && html`<button type="button" class="quiet undo" onClick=${undo} disabled=${!isLive}>Undo: ${last.text} <kbd>u</kbd></button>`}
       <button type="button" class="quiet end" onClick=${help}><kbd>?</kbd> keys</button>
     </footer>
   `;

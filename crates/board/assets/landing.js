@@ -9,7 +9,7 @@ import { Marked } from './marked.js';
 import { Command } from './notices.js';
 import { list, toTask } from './route.js';
 import { repositoryOf, runMoved } from './state.js';
-import { count, lasted, moment, plain } from './words.js';
+import { count, moment, plain, span } from './words.js';
 
 /** @typedef {{ task: string, subject: string, branch: string, ahead: number, state: 'queued' | 'waits' | 'refused' | 'staged', waits_for: string[], refused: { times: number, why: string } | null }} Branch */
 /** @typedef {{ onto: string, commit: string, doing: { step: string, tasks: string[], check: string | null, since: string } | null, staged: string | null, branches: Branch[], landed: { task: string | null, commit: string | null, onto: string | null, at: string }[] }} Landing */
@@ -114,7 +114,7 @@ export function Landing() {
       ${fault !== null && html`<p>${plain(fault.message)}</p>${fault.hint !== null && html`<p class="dim">${plain(fault.hint)}</p>`}`}
       ${shown !== null && html`
         <p>On <b>${plain(onto)}</b>, which stands on ${short(commit)}.</p>
-        ${doing !== null && html`<p><span role="status"><b>${doing.step}</b><${Tasks} list=${of} ids=${doing.tasks} />${doing.step === 'checking' && doing.check !== null && html`: <code>${plain(doing.check)}</code>`}</span> <span class="dim">for ${lasted(Math.max(0, Date.now() - Date.parse(doing.since)))}</span></p>`}
+        ${doing !== null && html`<p><span role="status"><b>${doing.step}</b><${Tasks} list=${of} ids=${doing.tasks} />${doing.step === 'checking' && doing.check !== null && html`: <code>${plain(doing.check)}</code>`}</span> <span class="dim">for ${span(Math.max(0, Date.now() - Date.parse(doing.since)))}</span></p>`}
         ${staged !== null && html`<p class="warn">A tested commit waits for a working tree with changes. Commit or stash them, then <code>flagpost land</code> takes it.</p>`}
         ${branches.length === 0 && html`<p>No passed task has a branch that waits. <code>flagpost run --worktrees</code> gives tasks branches.</p>`}
         ${branches.length > 0 && html`

@@ -4,7 +4,7 @@
 // @ts-check
 
 import { html, useLayoutEffect, useRef, useState } from './preact.js';
-import { parts, widthOf } from './words.js';
+import { OUTCOMES, parts, widthOf } from './words.js';
 
 /** A text on one line. @param {{ text: string, isWhole?: boolean }} of */
 export function Marked({ text, isWhole = false }) {
@@ -73,8 +73,6 @@ function Linked({ text }) {
 const ITEM = /^\s*(?:[-*+]|\d+[.)])\s+/;
 const HEADING = /^#{1,6}\s+/;
 const RULE = /^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/;
-/** Outcomes, as the tables of a run say them. @type {Record<string, string>} */
-const OUTCOME = { PASS: 'good', PARTIAL: 'waits', FAIL: 'bad' };
 /** The cells of a row. @param {string} line */
 const cells = (line) => line.trim().replace(/^\||\|$/g, '').split('|').map((it) => it.trim());
 const isRow = (/** @type {string | undefined} */ line) => line !== undefined && line.includes('|');
@@ -100,7 +98,7 @@ function blocks(text) {
       const [head = '', , ...rows] = take(isRow);
       made.push(html`<div key=${first} class="wide-table" tabindex="0" role="region" aria-label="Table"><table>
         <thead><tr>${cells(head).map((it, m) => html`<th key=${m} scope="col"><${Linked} text=${it} /></th>`)}</tr></thead>
-        <tbody>${rows.map((row, k) => html`<tr key=${k}>${cells(row).map((it, m) => html`<td key=${m} class=${OUTCOME[it]}><${Linked} text=${it} /></td>`)}</tr>`)}</tbody>
+        <tbody>${rows.map((row, k) => html`<tr key=${k}>${cells(row).map((it, m) => html`<td key=${m} class=${OUTCOMES[it]?.kind}><${Linked} text=${OUTCOMES[it]?.word ?? it} /></td>`)}</tr>`)}</tbody>
       </table></div>`);
     } else if (ITEM.test(line)) {
       made.push(html`<ul key=${first}>${take((it) => ITEM.test(it)).map((it, m) => html`<li key=${m}><${Linked} text=${it.trimStart()} /></li>`)}</ul>`);

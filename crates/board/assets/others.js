@@ -11,7 +11,7 @@ import { toTask } from './route.js';
 import { canAct } from './state.js';
 import { act } from './verbs.js';
 import { askAgain } from './waits.js';
-import { age, plain } from './words.js';
+import { age, plain, saying } from './words.js';
 
 /** @typedef {import('./waits.js').Item} Item */
 /** @typedef {Exclude<Item, { kind: 'brief' }>} Other */
@@ -54,7 +54,7 @@ function ReportItem({ item: { repo, report: { report } } }) {
   return html`
     <h2>Report of ${plain(report.worker)}${report.ticket !== null && ` · #${plain(report.ticket)}`}</h2>
     <p class="dim">${report.kind} · number ${report.seq} · ${age(report.produced_at)} ago</p>
-    <${Prose} text=${report.body} />
+    <${Prose} text=${saying(report.body)} />
     ${report.next_action !== null && html`<p>Next, it thinks: ${plain(report.next_action)}</p>`}
     <p class="decide"><button type="button" class="main" disabled=${!canAct.value} onClick=${read}>Read <kbd>y</kbd></button></p>
   `;
@@ -74,7 +74,7 @@ function QueryItem({ item: { repo, message } }) {
   return html`
     <h2>${plain(message.from)} asks</h2>
     <p class="dim">${message.place} · ${age(message.at)} ago${message.thread !== null && ` · ${plain(message.thread)}`}</p>
-    <${Prose} text=${message.body} />
+    <${Prose} text=${saying(message.body)} />
     <form onSubmit=${send}>
       <label><span>Answer</span><textarea rows="5" required value=${text} onInput=${(/** @type {Event} */ event) => setText(/** @type {HTMLTextAreaElement} */ (event.target).value)}></textarea></label>
       <p class="decide"><button class="main" disabled=${!canAct.value}>Answer</button></p>

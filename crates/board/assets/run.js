@@ -1,33 +1,40 @@
 // The runs: the sessions of the repositories, and how far one is or got: its waves, its timeline, its tasks, and what it wrote.
 // @ts-check
 
-import { html } from './preact.js';
+import { html, useEffect } from './preact.js';
 import { post } from './api.js';
 import { ask } from './ask.js';
-import { useAsked } from './asked.js';
+import { useAsked, useAskedOfAll } from './asked.js';
 import { useKeys } from './keys.js';
 import { Log } from './log.js';
 import { Prose } from './marked.js';
 import { fail, toast } from './notices.js';
-import { route, toLog, toTask, withParts } from './route.js';
-import { canAct, repositories } from './state.js';
+import { go, route, to, toLog, toRun, toTask, withParts } from './route.js';
+import { canAct, repositories, runMoved } from './state.js';
 import { rowsOf, Timeline, Waves } from './timeline.js';
-import { count, lasted, moment, plain } from './words.js';
+import { count, moment, OUTCOMES, plain, span } from './words.js';
 
 /** @typedef {{ id: string, subject: string, phase?: string, outcome?: string, attempt?: number | null, attempts?: number | null, seconds?: number | null, tokens?: number | null, how?: string }} Part */
 /** @typedef {{ id: string, stage: string, thread: string | null, list: string | null, started: string | null, status: string | null, wave: { n: number, of: number } | null, active: Part[], ended: Part[], left: Part[], unbegun: Part[], parked?: { agent: string, until: string, why: string }[], tokens?: number | null, cost_usd?: number | null }} Session */
 
 /** @type {Record<string, string>} */
 const STAGE = { live: '◐ running', dead: '▲ its runner is gone', interrupted: '⊘ interrupted', archived: '✓ ended' };
-/** @type {Record<string, string>} */
-const OUTCOME = { PASS: '✓', PARTIAL: '▲', FAIL: '✗' };
-
 export function Run() {
   const { session, repo, query, list } = route.value;
-  const of = repo ?? repositories.value[0]?.id ?? '';
   const log = query.get('log');
   if (log !== null && list !== null) return html`<${Log} key=${`${session} ${list} ${log}`} list=${list} task=${log} session=${session} />`;
-  return session === null ? html`<${Sessions} />` : html`<${One} key=${session} id=${session} repo=${of} />`;
+  if (session !== null && repo === null) return html`<${Somewhere} key=${session} id=${session} />`;
+  return session === null ? html`<${Sessions} />` : html`<${One} key=${session} id=${session} repo=${repo ?? ''} />`;
+}
+
+/** A session of which the address does not say where it was. @param {{ id: string }} of */
+function Somewhere({ id }) {
+  const all = useAskedOfAll('/v1/sessions', runMoved.value);
+  const of = all?.find(({ answer }) => answer.sessions.some((/** @type {Session} */ it) => it.id === id))?.repo.id;
+  useEffect(() => {
+    if (of !== undefined) go(withParts({ repo: of }), true);
+  }, [of]);
+  return html`<main id="main" tabindex="-1" class="page" aria-busy=${all === null || of !== undefined}><p class="back shown"><a href=${to('run')}>‹ Runs</a></p><h1>${plain(id)}</h1>${all !== null && of === undefined && html`<p class="warn">No repository has a run of this name.</p>`}</main>`;
 }
 
 function Sessions() {
@@ -51,7 +58,7 @@ function OfRepository({ id, name }) {
       ${answer !== null && sessions.length === 0 && html`<p>No run yet: <code>flagpost run</code></p>`}
       <ul class="runs">
         ${sessions.map((it) => html`
-          <li key=${it.id}><a href=${`/runs/${encodeURIComponent(it.id)}#repo=${id}`}>${it.id}</a> <b>${STAGE[it.stage] ?? it.stage}</b>
+          <li key=${it.id}><a href=${toRun(id, it.id)}>${it.id}</a> <b>${STAGE[it.stage] ?? it.stage}</b>
             <span class="dim">${moment(it.started)} · ${it.ended.length} ended · ${it.active.length} at work · ${it.unbegun.length} not begun</span></li>
         `)}
       </ul>
@@ -91,19 +98,19 @@ function One({ id, repo }) {
   /** @type {Session | null} */
   const session = answer;
   useKeys('Run', () => [{ key: 'S', does: 'stop the run', run: () => session !== null && void stop(repo, session) }], [session]);
-  if (session === null) return html`<main id="main" tabindex="-1" class="page" aria-busy=${fault === ''}><p class="back shown"><a href="/#screen=run">‹ Runs</a></p><h1>${id}</h1>${fault !== '' && html`<p class="warn">${fault}</p>`}</main>`;
+  if (session === null) return html`<main id="main" tabindex="-1" class="page" aria-busy=${fault === ''}><p class="back shown"><a href=${to('run')}>‹ Runs</a></p><h1>${id}</h1>${fault !== '' && html`<p class="warn">${fault}</p>`}</main>`;
   /** @type {{ name: string, text: string, changed: string }[]} */
   const documents = written?.documents ?? [];
   const tabs = [...new Set(documents.map(({ name }) => tabOf(name)))];
   const { stage, wave, active, unbegun, parked = [], tokens, cost_usd: cost } = session;
   return html`
     <main id="main" tabindex="-1" class="page wide">
-      <p class="back shown"><a href="/#screen=run">‹ Runs</a></p>
+      <p class="back shown"><a href=${to('run')}>‹ Runs</a></p>
       <h1>${id}</h1>
       <p><b>${STAGE[stage] ?? stage}</b> <span class="dim">${moment(session.started)}${wave !== null && ` · wave ${wave.n} of ${wave.of}`}${tokens != null && ` · ${tokens.toLocaleString()} tokens`}${cost != null && ` · $${cost.toFixed(2)}`}</span></p>
       ${times !== null && times.waves.length > 0
         ? html`<${Waves} waves=${times.waves} tasks=${rowsOf(times, session.left)} unbegun=${unbegun.length} />`
-        : html`<p class="waves" aria-label=${`${session.ended.length} ended, ${active.length} at work, ${unbegun.length} not begun`} role="img">${session.ended.map(({ outcome }) => OUTCOME[outcome ?? ''] ?? '?').join('')}${'◐'.repeat(active.length)}${'○'.repeat(unbegun.length)}</p>`}
+        : html`<p class="waves" aria-label=${`${session.ended.length} ended, ${active.length} at work, ${unbegun.length} not begun`} role="img">${session.ended.map(({ outcome }) => OUTCOMES[outcome ?? '']?.sign ?? '?').join('')}${'◐'.repeat(active.length)}${'○'.repeat(unbegun.length)}</p>`}
       ${stage === 'live' && html`<p><button type="button" class="bad" disabled=${!canAct.value} onClick=${() => stop(repo, session)}>Stop the run… <kbd>S</kbd></button></p>`}
       ${stage === 'dead' && html`<p class="warn">Its runner is gone: <code>flagpost session recover</code></p>`}
       ${parked.map((it) => html`<p key=${it.agent} class="warn">${plain(it.agent)} is parked until ${moment(it.until)}: ${plain(it.why)}</p>`)}
@@ -126,7 +133,7 @@ function Tasks({ session: { id, list, active, ended, left, unbegun }, repo, time
     ${times !== null && times.tasks.length > 0 && html`<${Timeline} times=${times} tasks=${rowsOf(times, left)} taskLink=${link} logLink=${log} />`}
     <${Parts} title="At work" of=${active} say=${(/** @type {Part} */ it) => html`◐ ${link(it)} <span class="dim">${plain(it.phase ?? '')}</span>${log(it.id, null)}`} />
     <${Parts} title="Broken off or waiting" of=${left} say=${(/** @type {Part} */ it) => html`▲ ${link(it)} <span class="dim">${(it.how ?? '').replaceAll('_', ' ')}</span>${log(it.id, it.attempt)}`} />
-    <${Parts} title="Ended" of=${ended} say=${(/** @type {Part} */ it) => html`${OUTCOME[it.outcome ?? ''] ?? '?'} ${link(it)} <b>${it.outcome}</b> <span class="dim">${it.attempt}/${it.attempts}${it.seconds != null && ` · ${lasted(it.seconds * 1000)}`}${it.tokens != null && ` · ${it.tokens.toLocaleString()} tokens`}</span>${log(it.id, it.attempt)}`} />
+    <${Parts} title="Ended" of=${ended} say=${(/** @type {Part} */ it) => html`${OUTCOMES[it.outcome ?? '']?.sign ?? '?'} ${link(it)} <b>${OUTCOMES[it.outcome ?? '']?.word ?? it.outcome}</b> <span class="dim">${it.attempt}/${it.attempts}${it.seconds != null && ` · ${span(it.seconds * 1000)}`}${it.tokens != null && ` · ${it.tokens.toLocaleString()} tokens`}</span>${log(it.id, it.attempt)}`} />
     <${Parts} title="Not begun" of=${unbegun} say=${(/** @type {Part} */ it) => html`○ ${link(it)}`} />
   `;
 }

@@ -5,7 +5,7 @@
 
 import { html, useEffect, useState } from './preact.js';
 import { canAct } from './state.js';
-import { lasted, plain } from './words.js';
+import { plain, span } from './words.js';
 
 /** @typedef {{ began: string, ended: string }} Time */
 /** @typedef {Time & { attempt: number, end: string }} Attempt */
@@ -77,10 +77,10 @@ export function Timeline({ times, tasks, taskLink, logLink }) {
           return html`
             <li key=${task.id} class="row"><span class="name">${taskLink(task)}</span>
               <span class="track">${task.attempts.map((it) => {
-                const told = `Try ${it.attempt}: ${endOf(it.end).word}, ${lasted(until(it) - Date.parse(it.began))}`;
+                const told = `Try ${it.attempt}: ${endOf(it.end).word}, ${span(until(it) - Date.parse(it.began))}`;
                 return html`<span key=${it.attempt} class=${`try ${endOf(it.end).state}`} role="img" aria-label=${told} title=${told} style=${place(Date.parse(it.began), until(it))}></span>`;
               })}</span>
-              <span class="ended"><span class=${`sign ${state}`} aria-hidden="true">${sign}</span> ${word} <span class="dim">${lasted(took)}${task.attempts.length > 1 && ` · ${task.attempts.length} tries`}</span> ${logLink(task.id, now?.attempt ?? 1, `log of #${task.id}`)}</span></li>
+              <span class="ended"><span class=${`sign ${state}`} aria-hidden="true">${sign}</span> ${word} <span class="dim">${span(took)}${task.attempts.length > 1 && ` · ${task.attempts.length} tries`}</span> ${logLink(task.id, now?.attempt ?? 1, `log of #${task.id}`)}</span></li>
           `;
         })}</ul>
       </div>

@@ -3,17 +3,23 @@
 
 import { signal } from './preact.js';
 
-/** The time, once in half a minute: ages follow it. */
+/** The time, each five seconds: ages follow it. */
 export const now = signal(Date.now());
 setInterval(() => {
   now.value = Date.now();
-}, 30_000);
+}, 5_000);
 
 const NARROW = matchMedia('(max-width: 56.24em)');
 /** Whether a task is a page of its own. */
 export const isNarrow = signal(NARROW.matches);
 NARROW.addEventListener('change', () => {
   isNarrow.value = NARROW.matches;
+});
+const PHONE = matchMedia('(max-width: 43.74em)');
+/** Whether one column fills the screen. */
+export const isPhone = signal(PHONE.matches);
+PHONE.addEventListener('change', () => {
+  isPhone.value = PHONE.matches;
 });
 
 /** @type {Record<TaskState, { sign: string, word: string }>} */
@@ -27,19 +33,24 @@ export const STATES = {
   cancelled: { sign: '⊘', word: 'cancelled' },
 };
 
+/** How an attempt ended, by the word of the files. @type {Record<string, { sign: string, word: string, kind: string }>} */
+export const OUTCOMES = {
+  PASS: { sign: '✓', word: 'passed', kind: 'good' },
+  PARTIAL: { sign: '▲', word: 'partial', kind: 'waits' },
+  FAIL: { sign: '✗', word: 'failed', kind: 'bad' },
+};
+
 /** @type {Record<string, string>} */
 export const PRIORITY = { critical: '!!!', high: '!!', medium: '', low: '↓' };
 
 /** A span of time in words. @param {number} ms */
 export function span(ms) {
-  const minutes = Math.floor(Math.abs(ms) / 60_000);
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 1) return `${Math.max(0, Math.floor(ms / 1000))} s`;
   if (minutes < 60) return `${minutes} m`;
   const hours = Math.floor(minutes / 60);
   return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`;
 }
-
-/** A span of time, where seconds count. @param {number} ms */
-export const lasted = (ms) => (ms < 60_000 ? `${Math.round(ms / 1000)} s` : span(ms));
 
 /** How long ago. @param {string | null | undefined} at */
 export const age = (at) => (at == null ? '' : span(now.value - Date.parse(at)));
@@ -72,6 +83,22 @@ export function widthOf(it) {
 
 /** A text on one line, with what is hidden made visible. @param {string} text */
 export const plain = (text) => text.replace(/\n/g, ' ').replace(HIDDEN, nameOf);
+
+/** What a message says, in words, where its body is the JSON of its subject. @param {string} body */
+export function saying(body) {
+  if (!body.trimStart().startsWith('{')) return body;
+  let fields;
+  try {
+    fields = JSON.parse(body);
+  } catch {
+    return body;
+  }
+  const { bead_id: bead, task_id: task = bead, title, prompt, summary, reason, status, ...rest } = fields;
+  const said = [title, prompt, summary, reason, status].filter((it) => typeof it === 'string' && it !== '').join('\n\n');
+  if (said === '') return body;
+  const more = Object.entries(rest).map(([name, it]) => `- ${name.replaceAll('_', ' ')}: ${typeof it === 'string' ? it : JSON.stringify(it)}`);
+  return [`${task == null ? '' : `task ${task}: `}${said}`, more.join('\n')].filter((it) => it !== '').join('\n\n');
+}
 
 /**
  * A text as parts: what is read as it is, and marks for what is hidden.

@@ -184,6 +184,7 @@ pub enum Command {
 #[derive(Debug, Subcommand)]
 pub enum DailyCommand {
     Add(commands::add::AddArgs),
+    #[command(alias = "ls")]
     List(commands::list::ListArgs),
     Show(commands::show::ShowArgs),
     Edit(commands::edit::EditArgs),
@@ -199,6 +200,10 @@ pub enum DailyCommand {
     Fail(commands::finish::FailArgs),
     Stuck(commands::finish::StuckArgs),
     Release(commands::moves::ReleaseArgs),
+    #[command(visible_alias = "retry")]
+    Reopen(commands::moves::ReopenArgs),
+    Cancel(commands::moves::CancelArgs),
+    Rm(commands::rm::RmArgs),
 }
 
 /// The verbs on tasks.
@@ -208,9 +213,6 @@ pub enum TaskCommand {
     Daily(Box<DailyCommand>),
     Start(commands::moves::StartArgs),
     Renew(commands::moves::RenewArgs),
-    Reopen(commands::moves::ReopenArgs),
-    Cancel(commands::moves::CancelArgs),
-    Rm(commands::rm::RmArgs),
     Move(commands::relocate::MoveArgs),
     #[command(subcommand)]
     Timer(commands::timer::TimerCommand),

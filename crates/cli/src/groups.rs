@@ -12,7 +12,7 @@ const GROUPS: &[(&str, &str)] = &[
     ("Start here", "init demo status doctor"),
     (
         "Tasks",
-        "add list show edit note ready graph import export search undo task",
+        "add list show edit note ready graph import export search undo reopen cancel rm task",
     ),
     ("Run agents", "run stop answer logs session land worktree"),
     (

@@ -16,7 +16,7 @@ use crate::{
     context::Context,
     error::{self, FailureKind, usage_with},
     fit,
-    screen::{Screen, columns_of},
+    screen::{Screen, columns_of, rows_of},
     terminal,
 };
 
@@ -29,8 +29,8 @@ pub struct Answer {
     pub body: Map<String, Value>,
     /// The same for a person.
     pub text: String,
-    /// The same for another program to read: not a byte of it is changed, unless a person reads it
-    /// on a terminal.
+    /// The same for another program to read: not a byte of it is changed. A person on a terminal reads it
+    /// too where there is no text.
     pub exact: Option<String>,
     /// The same for `--quiet`.
     pub ids: Vec<String>,
@@ -131,9 +131,17 @@ pub fn answer(context: &Context, answer: Answer) -> anyhow::Result<u8> {
 /// Prints an answer in the place of the one before: on a terminal where that stood, elsewhere below it.
 pub fn again(context: &Context, answer: &Answer) -> io::Result<Audience> {
     const FROM_THE_TOP: &str = "\u{1b}[H\u{1b}[J";
-    let redraws = io::stdout().is_terminal() && !context.globals.json && !context.globals.quiet;
-    let top = if redraws { FROM_THE_TOP } else { "" };
+    let top = rows(context).map_or("", |_| FROM_THE_TOP);
     put_to(&format!("{top}{}", shown(context, answer)))
+}
+
+/// How many rows an answer may have that is printed in the place of the one before; none where it is
+/// printed below it.
+pub fn rows(context: &Context) -> Option<usize> {
+    let globals = &context.globals;
+    let rows = rows_of(io::stdout()).filter(|_| !globals.json && !globals.quiet);
+    // The cursor is in the last one.
+    rows.map(|rows| usize::from(rows).saturating_sub(1))
 }
 
 /// An answer as it is asked for: JSON in a line, ids, or the text.
@@ -152,7 +160,7 @@ fn shown(context: &Context, answer: &Answer) -> String {
         exact.clone()
     } else {
         let screen = Screen::of(context);
-        let text = match &answer.exact {
+        let text = match answer.exact.as_ref().filter(|_| answer.text.is_empty()) {
             Some(exact) => terminal::clean(exact, screen.is_coloured()),
             None => screen.wrapped(&terminal::clean(&answer.text, screen.is_coloured())),
         };

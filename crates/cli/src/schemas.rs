@@ -65,6 +65,7 @@ flagpost_core::answers! {
     "stats" => stats::InNumbers<'_>,
     "status" => status::StatusAnswer<'_>,
     "tags" => tags::Tags<'_>,
+    "task_logs" => logs::TaskLogs<'_>,
     "timer" => timer::Measured<'_>,
     "timers" => timer::Timers<'_>,
     "up" => daemon::Up,

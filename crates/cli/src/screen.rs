@@ -175,6 +175,12 @@ pub fn columns_of(stream: impl AsFd) -> Option<u16> {
     Some(size.ws_col).filter(|columns| *columns >= NARROWEST)
 }
 
+/// How many rows the terminal behind a stream has; none where it is no terminal.
+pub fn rows_of(stream: impl AsFd) -> Option<u16> {
+    let size = rustix::termios::tcgetwinsize(stream).ok()?;
+    Some(size.ws_row).filter(|rows| *rows > 0)
+}
+
 #[cfg(test)]
 mod tests {
     use jiff::SignedDuration;

@@ -20,8 +20,8 @@ pub enum Act {
     Copy(String),
     /// Read a task in full.
     ReadTask(TaskId),
-    /// Read what a task's agent prints, and go on.
-    OpenLog(TaskId),
+    /// Read what a task's agent prints, and go on: in this session, else in the newest.
+    OpenLog(TaskId, Option<String>),
     /// Read what comes before the lines that are shown.
     EarlierLog,
     /// Stop that.

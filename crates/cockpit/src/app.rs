@@ -173,7 +173,7 @@ pub struct App {
     pub keymap: Keymap,
     /// Columns and rows of the terminal.
     pub size: (u16, u16),
-    /// The time of day, as of the last minute or event.
+    /// The time of day, as of the last tick of the clock or event.
     pub now: Timestamp,
     /// Where that is.
     pub zone: TimeZone,
@@ -193,6 +193,12 @@ pub struct App {
     pub lists: [Selection; 6],
     /// The column of the board.
     pub lane: Lane,
+    /// The session that is looked at; none is the one that runs, else the last.
+    pub session: Option<String>,
+    /// The task whose words stand beside the list, and what they are.
+    pub preview: (Option<TaskId>, String),
+    /// Whether these were asked for since the files changed.
+    pub(crate) is_preview_fresh: bool,
     /// The main pane alone.
     pub zoom: bool,
     /// How far the main pane is scrolled.
@@ -244,6 +250,9 @@ impl App {
             tab: Tab::Fleet,
             lists: Default::default(),
             lane: Lane::Ready,
+            session: None,
+            preview: Default::default(),
+            is_preview_fresh: false,
             zoom: false,
             scroll: 0,
             pages: Vec::new(),
@@ -331,6 +340,7 @@ impl App {
     pub fn interest(&self) -> Interest {
         Interest {
             timeline: self.tab == Tab::Run,
+            session: self.session.clone().filter(|_| self.tab == Tab::Run),
             mail: self.tab == Tab::Mail,
         }
     }

@@ -203,6 +203,7 @@ pub fn fleet() -> Snapshot {
             timeline: None,
             waves: vec![vec![id("12"), id("14")], vec![id("15"), id("18")]],
         }),
+        sessions: vec!["20261122-140200".to_owned()],
         mail: vec![
             message(
                 "W1/inbox/1",

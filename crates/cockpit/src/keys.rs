@@ -76,6 +76,7 @@ const LISTS: On = On::Only(&[
     Context::Tab(Tab::Mail),
 ]);
 const INBOX: On = On::Only(&[Context::Tab(Tab::Inbox)]);
+const RUN: On = On::Only(&[Context::Tab(Tab::Run)]);
 const LOG: On = On::Only(&[Context::Log]);
 const BOARD: On = On::Only(&[Context::Tab(Tab::Board)]);
 /// Where a task with an agent's output can be chosen, and `l` is free.
@@ -232,6 +233,10 @@ commands! {
     Run = "run" ["5"] On::Everywhere, "Run";
     /// Messages.
     Mail = "mail" ["6"] On::Everywhere, "Mail";
+    /// The session before the one on the screen.
+    EarlierRun = "earlier-run" ["("] RUN, "the run before";
+    /// The one after it.
+    LaterRun = "later-run" [")"] RUN, "the run after";
     /// The next screen.
     NextTab = "next-screen" ["tab", "]"] On::Everywhere, "next screen";
     /// The one before.

@@ -106,7 +106,7 @@ pub fn run(cockpit: Cockpit) -> Result<(), CockpitError> {
         log: None,
         landing: None,
     };
-    source::minutes(place, send.clone());
+    source::clock(place, send.clone());
     taken.read(send);
     turn(&mut app, &mut screen, hands, &inputs)
 }
@@ -202,9 +202,9 @@ impl Hands<'_> {
             Act::ReadTask(id) => give(&self.work, Work::ReadTask(id)),
             Act::Interest(interest) => give(&self.nudge, Nudge::Interest(interest)),
             Act::Reread => give(&self.nudge, Nudge::Reread),
-            Act::OpenLog(task) => {
+            Act::OpenLog(task, session) => {
                 let place = Arc::clone(&self.place);
-                self.log = Some(tail::start(place, task, self.send.clone()));
+                self.log = Some(tail::start(place, (task, session), self.send.clone()));
             }
             Act::EarlierLog => {
                 if let Some(log) = &self.log {

@@ -192,11 +192,20 @@ pub struct RunState {
     pub waves: Vec<Vec<TaskId>>,
 }
 
+impl RunState {
+    /// Whether it is in the live directory.
+    pub fn is_current(&self) -> bool {
+        matches!(self.stage, SessionStatus::Live | SessionStatus::Dead)
+    }
+}
+
 /// What is read beside what every screen shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Interest {
-    /// The timeline of the run.
+    /// The sessions there are, and the timeline of one.
     pub timeline: bool,
+    /// Which one; none is the one that runs, else the last.
+    pub session: Option<String>,
     /// All messages.
     pub mail: bool,
 }
@@ -219,8 +228,10 @@ pub struct Snapshot {
     pub reserved: Vec<Reservation>,
     /// What waits for the operator, briefs first.
     pub waiting: Vec<WaitingItem>,
-    /// The session in the live directory.
+    /// The session in the live directory; where somebody looks, the one they look at.
     pub run: Option<RunState>,
+    /// What the sessions are called, the newest first, where somebody looks.
+    pub sessions: Vec<String>,
     /// Messages, oldest first, where somebody looks.
     pub mail: Vec<MessageView>,
     /// The fleet of machines; none where the home is in none.
@@ -309,7 +320,7 @@ impl Place {
 }
 
 /// Reads all of it.
-pub fn read(place: &Place, interest: Interest) -> Result<Snapshot> {
+pub fn read(place: &Place, interest: &Interest) -> Result<Snapshot> {
     let now = place.home.now();
     let (loaded, asked) = match place.list() {
         Ok(list) => {
@@ -349,11 +360,38 @@ pub fn read(place: &Place, interest: Interest) -> Result<Snapshot> {
     }
     snapshot.waiting.extend(asked);
     if let Some(sessions) = place.sessions() {
-        let session = sessions.current()?;
+        let session = match interest.timeline {
+            true => look(&sessions, interest, &mut snapshot.sessions)?,
+            false => sessions.current()?,
+        };
         snapshot.run = session.map(|it| run(place, &it, &loaded.outlines, interest));
     }
     snapshot.tasks = loaded.outlines;
     Ok(snapshot)
+}
+
+/// The session that somebody looks at, and what all are called.
+fn look(
+    sessions: &Sessions<'_>,
+    interest: &Interest,
+    titles: &mut Vec<String>,
+) -> Result<Option<Session>> {
+    let (live, ended) = (sessions.current()?, sessions.ended()?);
+    titles.extend(live.as_ref().map(Session::title));
+    titles.extend(ended.iter().rev().map(|it| it.id.to_string()));
+    let wanted = interest.session.as_ref().or(titles.first());
+    let ended = ended.iter().rev();
+    let chosen = ended
+        .clone()
+        .find(|it| Some(it.id.as_str()) == wanted.map(String::as_str));
+    match (live, chosen) {
+        (live, None) if live.is_some() => Ok(live),
+        // Another one where the one that was looked at is gone.
+        (_, chosen) => {
+            let chosen = chosen.or_else(|| ended.clone().next());
+            chosen.map(|it| sessions.read_ended(it)).transpose()
+        }
+    }
 }
 
 fn lanes(tasks: &[Arc<Outline>], now: Timestamp) -> [Vec<usize>; 6] {
@@ -407,7 +445,7 @@ fn question(asked: &OpenQuestion<'_>) -> WaitingItem {
     })
 }
 
-fn run(place: &Place, session: &Session, tasks: &[Arc<Outline>], interest: Interest) -> RunState {
+fn run(place: &Place, session: &Session, tasks: &[Arc<Outline>], interest: &Interest) -> RunState {
     let progress = &session.progress;
     let active = progress.active.iter();
     RunState {
@@ -424,7 +462,7 @@ fn run(place: &Place, session: &Session, tasks: &[Arc<Outline>], interest: Inter
             true => session.timeline(&place.home).ok(),
             false => None,
         },
-        waves: match interest.timeline {
+        waves: match interest.timeline && session.runs() {
             true => waves(&Graph::new(tasks)),
             false => Vec::new(),
         },

@@ -134,7 +134,7 @@ impl<'p> Source<'p> {
         if renewed.is_some_and(|it| it.is_err()) {
             self.watch = None;
         }
-        let input = match read(self.place, self.interest) {
+        let input = match read(self.place, &self.interest) {
             Ok(data) => {
                 if std::mem::take(&mut self.is_blind) {
                     self.watch = watch(self.place, &self.socket, &self.nudge);
@@ -311,11 +311,14 @@ fn events(stream: &mut impl io::BufRead, nudge: &Sender<Nudge>) -> io::Result<()
     }
 }
 
-/// The time between two looks at the clock that ages are told by.
-pub fn minutes(place: Arc<Place>, send: Sender<Input>) {
+/// So long after each other the clock is looked at, by which ages are told.
+const CLOCK: Duration = Duration::from_secs(5);
+
+/// Tells the time, again and again.
+pub fn clock(place: Arc<Place>, send: Sender<Input>) {
     thread::spawn(move || {
         loop {
-            thread::sleep(Duration::from_secs(60));
+            thread::sleep(CLOCK);
             if send.send(Input::Tick(place.home.now())).is_err() {
                 return;
             }

@@ -40,11 +40,17 @@ pub enum LogRequest {
 }
 
 /// Begins to read what a task's agent prints; dropped, the answer ends it.
-pub fn start(place: Arc<Place>, task: TaskId, send: Sender<Input>) -> Sender<LogRequest> {
+///
+/// In this session, where one is named, else in the newest that has some of it.
+pub fn start(
+    place: Arc<Place>,
+    (task, session): (TaskId, Option<String>),
+    send: Sender<Input>,
+) -> Sender<LogRequest> {
     let (ask, asked) = mpsc::channel();
     thread::spawn(move || {
         let tell = |event| send.send(Input::Log(task.clone(), event)).is_ok();
-        if let Err(error) = read(&place, &task, &asked, &tell) {
+        if let Err(error) = read(&place, (&task, session.as_deref()), &asked, &tell) {
             tell(LogEvent::Ended(describe(&error)));
         }
     });
@@ -53,7 +59,7 @@ pub fn start(place: Arc<Place>, task: TaskId, send: Sender<Input>) -> Sender<Log
 
 fn read(
     place: &Place,
-    task: &TaskId,
+    (task, session): (&TaskId, Option<&str>),
     asked: &Receiver<LogRequest>,
     tell: &dyn Fn(LogEvent) -> bool,
 ) -> Result<()> {
@@ -63,7 +69,7 @@ fn read(
         ));
         return Ok(());
     };
-    let mut output = sessions.output(&place.list()?, task, (None, None))?;
+    let mut output = sessions.output(&place.list()?, task, (session, None))?;
     loop {
         let mut lines = Lines::new(output.open()?);
         let first = lines.last_part().unwrap_or_default();

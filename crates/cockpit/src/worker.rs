@@ -20,7 +20,7 @@ use flagpost_core::{
 use flagpost_model::{
     TaskId, WorkerId,
     decision::Via,
-    task::{Landing, Origin},
+    task::{Landing, Origin, State},
 };
 use serde_json::Value;
 
@@ -28,7 +28,7 @@ use crate::{
     act::Request,
     snapshot::Place,
     text,
-    update::{Input, Outcome},
+    update::{Input, Outcome, TaskText},
 };
 
 /// Who acts: as the command line has it.
@@ -73,7 +73,7 @@ pub fn start(place: Arc<Place>, person: Person, send: Sender<Input>) -> Sender<W
                 }
                 Work::ReadTask(id) => {
                     let read = task(&place, &id).map_err(|error| describe(&error));
-                    Input::Task(id, read)
+                    Input::Task(id, Box::new(read))
                 }
             };
             if send.send(input).is_err() {
@@ -130,8 +130,8 @@ fn refused(error: &Error) -> Outcome {
     }
 }
 
-/// A task in full, as a text.
-fn task(place: &Place, id: &TaskId) -> Result<String, Error> {
+/// A task in full, as texts.
+fn task(place: &Place, id: &TaskId) -> Result<TaskText, Error> {
     let task = place.list()?.task(id)?.task;
     let mut page = format!("{}\n\n", text::line(&task.subject));
     let mut row = |label: &str, value: Option<String>| {
@@ -177,5 +177,12 @@ fn task(place: &Place, id: &TaskId) -> Result<String, Error> {
     if let Some(result) = &task.result {
         page += &format!("\nresult\n{}\n", result.text.trim_end());
     }
-    Ok(page)
+    // What an agent said last is the reason while a person is asked, and old news otherwise.
+    let reason = task.result.as_ref().map(|it| it.text.trim_end());
+    let reason = reason.filter(|_| matches!(task.state, State::Failed | State::Stuck));
+    let description = task.description.trim_end();
+    let beside = [reason.unwrap_or_default(), description];
+    let beside: Vec<&str> = beside.into_iter().filter(|it| !it.is_empty()).collect();
+    let beside = beside.join("\n\n");
+    Ok(TaskText { page, beside })
 }

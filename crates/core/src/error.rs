@@ -274,11 +274,11 @@ pub enum Error {
         /// The session that runs.
         session: String,
     },
-    /// No run of a list is under way, wherever one looks.
-    #[error("no run of list {list} is under way in any repository")]
+    /// No run is under way where one was looked for.
+    #[error("no run is under way {place}")]
     NoRun {
-        /// The list.
-        list: ListRef,
+        /// Where: "in web", or "for list web, in any repository".
+        place: String,
     },
     /// There is no session to act on.
     #[error("no session is in {}", dir.display())]

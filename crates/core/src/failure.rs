@@ -119,7 +119,7 @@ pub fn judge(error: &Error) -> (FailureKind, Option<String>) {
         Error::NotFound { what: "log", .. } => (
             FailureKind::NotFound,
             hint(
-                "'flagpost daemon up' starts the daemon, which keeps it; 'flagpost logs TASK' is what a task's agent printed",
+                "'flagpost daemon up' starts the daemon, which keeps it; 'flagpost logs' lists what tasks' agents printed",
             ),
         ),
         Error::NotFound {
@@ -260,7 +260,7 @@ pub fn judge(error: &Error) -> (FailureKind, Option<String>) {
         ),
         Error::NotInTable { .. } => (
             FailureKind::Conflict,
-            hint("'flagpost task cancel' and 'flagpost coord' change such a directory too"),
+            hint("'flagpost cancel' and 'flagpost coord' change such a directory too"),
         ),
         Error::NothingReady { .. } => (
             FailureKind::NotFound,
@@ -316,7 +316,9 @@ pub fn judge(error: &Error) -> (FailureKind, Option<String>) {
         ),
         Error::NoRun { .. } => (
             FailureKind::NotFound,
-            hint("'flagpost session list', where it was run, shows the sessions that ended"),
+            hint(
+                "'flagpost run' begins one; 'flagpost session list', where it was run, shows those that ended",
+            ),
         ),
         Error::NoSession { .. } => (
             FailureKind::NotFound,

@@ -70,8 +70,9 @@ pub fn running(home: &Home, list: &ListRef, here: Option<&Repository>) -> Result
             stage == SessionStatus::Live && lock.list.as_ref() == Some(list)
         })
     };
-    let list = list.clone();
-    all.find(runs).ok_or(Error::NoRun { list })
+    all.find(runs).ok_or_else(|| Error::NoRun {
+        place: format!("for list {list}, in any repository"),
+    })
 }
 
 /// The repository that is meant where nobody says which: the only one.

@@ -235,7 +235,7 @@ impl World {
         let mut command = Command::new(program);
         command
             .env_clear()
-            .envs(std::env::var_os("PATH").map(|path| ("PATH", path)))
+            .envs(path_without_clients().map(|path| ("PATH", path)))
             .env("HOME", self.dir.path().join("home"))
             .env("FLAGPOST_HOME", self.home())
             .env("FLAGPOST_CLOCK", NOW)
@@ -337,4 +337,22 @@ impl std::fmt::Display for Ran {
         }
         Ok(())
     }
+}
+
+/// The machine's `PATH` without the directories that hold an agent's program, unless they hold git too:
+/// what is said of those there are is the same on every machine.
+fn path_without_clients() -> Option<std::ffi::OsString> {
+    const CLIENTS: &[&str] = &[
+        "claude",
+        "codex",
+        "gemini",
+        "opencode",
+        "cursor-agent",
+        "aider",
+    ];
+    let holds = |dir: &Path, names: &[&str]| names.iter().any(|name| dir.join(name).exists());
+    let path = std::env::var_os("PATH")?;
+    let kept =
+        std::env::split_paths(&path).filter(|dir| !holds(dir, CLIENTS) || holds(dir, &["git"]));
+    std::env::join_paths(kept).ok()
 }

@@ -187,7 +187,7 @@ fn row(screen: Screen, line: &Line, own: Option<&ListId>) -> Vec<String> {
             .as_ref()
             .map(ToString::to_string)
             .unwrap_or_default(),
-        entry.kind.as_str().to_owned(),
+        entry.kind.words(),
         what_of(entry, own),
         change(entry),
     ]

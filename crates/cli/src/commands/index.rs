@@ -40,7 +40,8 @@ pub enum IndexCommand {
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example: flagpost index sql \"SELECT * FROM messages WHERE thread_id = 'epic-1' ORDER BY id\"\n\n\
-    The tables are told in docs/formats/index.md."
+    Tables: tasks, messages, history, envelope, log, passage and words; docs/formats/index.md \
+    tells their columns."
 )]
 pub struct SqlArgs {
     /// The question; - reads stdin
@@ -64,7 +65,7 @@ pub fn run(context: &Context, verb: &IndexCommand) -> anyhow::Result<Answer> {
             let status = status()?;
             let path = status.path.display();
             Ok(written(
-                answer(context, &status).exact(format!("{path}\n")),
+                answer(context, &status).text("").exact(format!("{path}\n")),
                 &status,
             ))
         }

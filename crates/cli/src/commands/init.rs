@@ -8,7 +8,8 @@ use flagpost_core::{
     Error, List, Repository, answers,
     instructions::{Done, ExpectedBlock, InspectedFile, InstructionStatus, Intent},
 };
-use flagpost_model::{ListId, RepoId, marked_block::BlockStatus, view};
+use flagpost_model::{ListId, RepoId, client::Client, marked_block::BlockStatus, view};
+use flagpost_run::agent::Agent;
 
 use words::{File, FileDone, status};
 
@@ -81,6 +82,8 @@ pub struct Registered<'a> {
     created: bool,
     /// The files that tell its agents.
     files: Vec<FileDone>,
+    /// The clients whose programs are on PATH.
+    clients: &'a [Client],
     /// Whether nothing was done.
     dry_run: bool,
 }
@@ -212,11 +215,12 @@ fn insert(
         None => format!("would register {}", top.display()),
     }];
     lines.extend(files.iter().map(|file| file.line(args.dry_run)));
+    let clients = installed(context);
     if !args.no_instructions {
-        lines.extend(unaware(context, args, top));
+        lines.extend(unaware(context, args, top, &clients));
     }
     if !is_known && !args.dry_run {
-        lines.push("next: flagpost add 'What is to be done'".to_owned());
+        lines.extend(words::first_steps(&clients));
     }
     let repository = repository.map(|(repository, _)| repository);
     let answer = Registered {
@@ -226,6 +230,7 @@ fn insert(
         home: context.home.root().to_string_lossy(),
         created: !is_known,
         files: answers::each(&files),
+        clients: &clients,
         dry_run: args.dry_run,
     };
     Ok(Answer::of(&answer)
@@ -234,22 +239,34 @@ fn insert(
         .notes(files.iter().filter_map(File::note)))
 }
 
-/// Files that their agents read in place of `AGENTS.md`, and that do not import it.
-fn unaware(context: &Context, args: &InitArgs, top: &Path) -> Vec<String> {
+/// The clients whose programs are here.
+fn installed(context: &Context) -> Vec<Client> {
+    let path = context.settings.path.as_deref();
+    let is_here = |client: &Client| {
+        let agent = client.as_str().parse::<Agent>();
+        agent.is_ok_and(|agent| agent.locate(path, &context.dir).is_ok())
+    };
+    Client::ALL.iter().copied().filter(is_here).collect()
+}
+
+/// Files that the agents of a client read in place of `AGENTS.md`, and that do not import it. One that is
+/// not there is missed where the client is here.
+fn unaware(context: &Context, args: &InitArgs, top: &Path, clients: &[Client]) -> Vec<String> {
     let others = [
-        (CLAUDE, args.claude, "--claude"),
-        (GEMINI, args.gemini, "--gemini"),
+        (CLAUDE, args.claude, "--claude", Client::Claude),
+        (GEMINI, args.gemini, "--gemini", Client::Gemini),
     ];
-    let is_unaware = |wanted| {
+    let is_unaware = |wanted, client: &Client| {
         InspectedFile::look(&context.home, top, wanted).is_ok_and(|place| {
-            place.exists() && place.found == InstructionStatus::Block(BlockStatus::Missing)
+            let is_read = place.exists() || clients.contains(client);
+            is_read && place.found == InstructionStatus::Block(BlockStatus::Missing)
         })
     };
     let unaware = others
         .into_iter()
-        .filter(|(wanted, is_named, _)| !is_named && is_unaware(*wanted));
+        .filter(|(wanted, is_named, _, client)| !is_named && is_unaware(*wanted, client));
     unaware
-        .map(|(wanted, _, option)| {
+        .map(|(wanted, _, option, _)| {
             format!(
                 "{}: does not import AGENTS.md; 'flagpost init {option}' makes it",
                 wanted.file

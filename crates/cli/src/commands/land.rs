@@ -317,7 +317,7 @@ pub fn what_is_left(report: &LandingReport) -> String {
     }
     if !report.waits.is_empty() {
         text += &format!(
-            "waiting {}: they build on work that did not land; 'flagpost task reopen ID' has one done again without it\n",
+            "waiting {}: they build on work that did not land; 'flagpost reopen ID' has one done again without it\n",
             ids(&report.waits)
         );
     }

@@ -1,4 +1,4 @@
-//! `logs`: what a task's agent printed; without a task, what the daemon says.
+//! `logs`: what a task's agent printed; without a task, which tasks have such a log.
 //!
 //! Owns following: an attempt to its end, and the one after it. How a line looks is the page's.
 
@@ -15,27 +15,29 @@ use std::{
 
 use flagpost_core::{
     Error, List,
-    sessions::{Outlook, Output, Sessions},
+    sessions::{Outlook, Output, Sessions, TaskOutput},
 };
-use flagpost_model::TaskId;
+use flagpost_model::{TaskId, view};
 
 use self::page::Page;
-use super::{daemon, run::sessions};
+use super::run::sessions;
 use crate::{
     context::Context,
     output::{Answer, Audience, say, stream_text},
+    screen::Screen,
+    terminal::title,
 };
 
 /// Show the output of a task's agent
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost logs 7 --follow\n\n\
     It is the last attempt in the session that runs, else in the newest that has one.\n\
-    With --quiet: only where it is kept. Without a task: what the daemon says.")]
+    With --quiet: only where it is kept. 'flagpost daemon logs' shows the daemon's.")]
 pub struct LogsArgs {
-    /// The task
+    /// The task [default: list the tasks that have a log]
     task: Option<String>,
     /// Go on until the attempt ends, and with the one after it
-    #[arg(long, short)]
+    #[arg(long, short, requires = "task")]
     follow: bool,
     /// This attempt instead of the last
     #[arg(long, value_name = "N", requires = "task")]
@@ -46,8 +48,8 @@ pub struct LogsArgs {
     /// As it was printed, in place of what a person wants of it
     #[arg(long, requires = "task")]
     raw: bool,
-    /// The last lines, so many; 0 for all [default: all; 50 of the daemon's]
-    #[arg(long, short = 'n', value_name = "N")]
+    /// The last lines, so many; 0 for all [default: all]
+    #[arg(long, short = 'n', value_name = "N", requires = "task")]
     lines: Option<usize>,
 }
 
@@ -62,14 +64,10 @@ const GAP: usize = 512;
 
 /// Shows it.
 pub fn run(context: &Context, args: &LogsArgs) -> anyhow::Result<Answer> {
-    let Some(task) = &args.task else {
-        let args = daemon::logs::DaemonLogsArgs {
-            follow: args.follow,
-            lines: args.lines.unwrap_or(daemon::logs::LINES),
-        };
-        return daemon::logs::run(context, &args);
-    };
     let (sessions, list) = (sessions(context)?, context.list()?);
+    let Some(task) = &args.task else {
+        return logged(context, &list, &sessions.outputs(list.id())?);
+    };
     let which = (args.session.as_deref(), args.attempt);
     let output = find(context, &sessions, &list, task, which)?;
     let place = output.path.strip_prefix(&context.dir);
@@ -100,6 +98,56 @@ pub fn run(context: &Context, args: &LogsArgs) -> anyhow::Result<Answer> {
     page.finish()?;
     page.flush()?;
     Ok(Answer::silent())
+}
+
+view! {
+    /// The tasks that have a log.
+    ///
+    /// After 'flagpost logs' without a task.
+    pub struct TaskLogs<'a> {
+        tasks: Vec<TaskLog<'a>>,
+    }
+
+    /// What is known of a task's log.
+    struct TaskLog<'a> {
+        task: &'a TaskId,
+        /// Null where the task is gone from its list.
+        subject: Option<String>,
+        /// The last attempt.
+        #[schemars(range(min = 1))]
+        attempt: u32,
+        /// The newest session that has one.
+        session: &'a str,
+        /// The file.
+        path: String,
+    }
+}
+
+/// The tasks that have a log.
+fn logged(context: &Context, list: &List<'_>, found: &[TaskOutput]) -> anyhow::Result<Answer> {
+    let outlines = list.load()?.outlines;
+    let each: Vec<TaskLog<'_>> = found
+        .iter()
+        .map(|it| {
+            let known = outlines.iter().find(|outline| outline.id == it.task);
+            let subject = known.map(|outline| outline.subject.clone());
+            let path = it.path.display().to_string();
+            TaskLog::new(&it.task, subject, it.attempt, &it.session, path)
+        })
+        .collect();
+    let rows = each.iter().map(|it| {
+        let subject = it.subject.as_deref().map(title).unwrap_or_default();
+        let (task, attempt) = (it.task.to_string(), it.attempt.to_string());
+        vec![task, attempt, it.session.to_owned(), subject]
+    });
+    let text = match found.is_empty() {
+        true => "no task has a log yet: 'flagpost run' begins them; \
+                 'flagpost daemon logs' shows the daemon's\n"
+            .to_owned(),
+        false => Screen::of(context).table(&["ID", "TRY", "SESSION", "SUBJECT"], rows.collect()),
+    };
+    let ids = found.iter().map(|it| &it.task);
+    Ok(Answer::of(&TaskLogs::new(each)).text(text).ids(ids))
 }
 
 /// The output of the task that is meant. One that is gone from its list has left its output too.

@@ -151,6 +151,9 @@ fn daily(context: &Context, verb: &DailyCommand) -> anyhow::Result<Answer> {
         DailyCommand::Fail(args) => finish::fail(context, args),
         DailyCommand::Stuck(args) => finish::stuck(context, args),
         DailyCommand::Release(args) => moves::release(context, args),
+        DailyCommand::Reopen(args) => moves::reopen(context, args),
+        DailyCommand::Cancel(args) => moves::cancel(context, args),
+        DailyCommand::Rm(args) => rm::run(context, args),
     }
 }
 
@@ -159,9 +162,6 @@ fn task(context: &Context, verb: &TaskCommand) -> anyhow::Result<Answer> {
         TaskCommand::Daily(verb) => daily(context, verb),
         TaskCommand::Start(args) => moves::start(context, args),
         TaskCommand::Renew(args) => moves::renew(context, args),
-        TaskCommand::Reopen(args) => moves::reopen(context, args),
-        TaskCommand::Cancel(args) => moves::cancel(context, args),
-        TaskCommand::Rm(args) => rm::run(context, args),
         TaskCommand::Timer(verb) => timer::run(context, verb),
         TaskCommand::Move(args) => relocate::run(context, args),
         TaskCommand::Tags(args) => tags::tags(context, args),

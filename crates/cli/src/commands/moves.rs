@@ -57,7 +57,8 @@ pub struct RenewArgs {
 
 /// Make a finished, failed, stuck or cancelled task pending again
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: flagpost task reopen 7")]
+#[command(after_help = "Example: flagpost reopen 7\n\n\
+    'flagpost retry' is the same.")]
 pub struct ReopenArgs {
     #[command(flatten)]
     which: TaskSelectorArgs,
@@ -65,7 +66,7 @@ pub struct ReopenArgs {
 
 /// Say that a task is not wanted any more
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: flagpost task cancel 7")]
+#[command(after_help = "Example: flagpost cancel 7")]
 pub struct CancelArgs {
     #[command(flatten)]
     which: TaskSelectorArgs,

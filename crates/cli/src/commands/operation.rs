@@ -102,6 +102,9 @@ fn of_daily(verb: &DailyCommand) -> Op {
         DailyCommand::Fail(_) => Op::TaskFail,
         DailyCommand::Stuck(_) => Op::TaskStuck,
         DailyCommand::Release(args) => Op::releasing(args.force),
+        DailyCommand::Reopen(_) => Op::TaskReopen,
+        DailyCommand::Cancel(_) => Op::TaskCancel,
+        DailyCommand::Rm(_) => Op::TaskRemove,
     }
 }
 
@@ -114,9 +117,6 @@ fn of_tasks(verb: &TaskCommand) -> Op {
         | TaskCommand::Timer(TimerCommand::Show) => Op::TaskShow,
         TaskCommand::Start(_) => Op::TaskStart,
         TaskCommand::Renew(_) => Op::TaskRenew,
-        TaskCommand::Reopen(_) => Op::TaskReopen,
-        TaskCommand::Cancel(_) => Op::TaskCancel,
-        TaskCommand::Rm(_) => Op::TaskRemove,
         TaskCommand::Move(_) => Op::TaskMove,
         TaskCommand::Timer(TimerCommand::Start { .. } | TimerCommand::Stop { .. }) => Op::TaskTime,
         TaskCommand::Dep(_) => Op::TaskLink,

@@ -10,8 +10,8 @@ use crate::{context::Context, output::Answer, terminal::title};
 
 /// Remove tasks and their names from those that wait for them
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: flagpost task rm 7 --dry-run\n\
-    'flagpost undo' brings them back; 'flagpost task cancel' keeps the record in sight.")]
+#[command(after_help = "Example: flagpost rm 7 --dry-run\n\
+    'flagpost undo' brings them back; 'flagpost cancel' keeps the record in sight.")]
 pub struct RmArgs {
     #[command(flatten)]
     ids: Ids,
@@ -19,7 +19,7 @@ pub struct RmArgs {
     which: Where,
 }
 
-const INSTEAD: &str = "--dry-run shows what would go, and 'flagpost task cancel' keeps the record";
+const INSTEAD: &str = "--dry-run shows what would go, and 'flagpost cancel' keeps the record";
 
 /// Removes them.
 pub fn run(context: &Context, args: &RmArgs) -> anyhow::Result<Answer> {

@@ -3,6 +3,7 @@
 mod answer;
 mod gate;
 mod machines;
+mod page;
 mod questions;
 mod roots;
 mod stalls;
@@ -26,13 +27,14 @@ use flagpost_core::{
     watch::HomeWatch,
 };
 use flagpost_model::{
-    plan::{Graph, StrandedBecause, stranded},
+    plan::{Graph, Stranded, StrandedBecause, stranded},
     task::{Outline, StateName},
 };
 
 pub use answer::StatusAnswer;
 
 use answer::WaitingTask;
+use page::Page;
 
 use super::{daemon, land, list::counted};
 use crate::{
@@ -67,7 +69,7 @@ const NEXT: &str = "next: flagpost add 'What is to be done', or flagpost demo\n"
 pub fn run(context: &Context, args: &StatusArgs) -> anyhow::Result<Answer> {
     match args.watch {
         true => watch(context),
-        false => show(context),
+        false => show(context, None),
     }
 }
 
@@ -85,7 +87,8 @@ fn watch(context: &Context) -> anyhow::Result<Answer> {
             Some(Ok(_)) => RECHECK,
             Some(Err(_)) | None => POLL,
         };
-        if output::again(context, &show(context)?)? == Audience::Gone {
+        let shown = show(context, output::rows(context))?;
+        if output::again(context, &shown)? == Audience::Gone {
             return Ok(Answer::silent());
         }
         thread::sleep(begun.elapsed() * REST);
@@ -95,14 +98,15 @@ fn watch(context: &Context) -> anyhow::Result<Answer> {
     }
 }
 
-fn show(context: &Context) -> anyhow::Result<Answer> {
+/// What there is to say, in so many rows where it has to fit.
+fn show(context: &Context, rows: Option<usize>) -> anyhow::Result<Answer> {
     let list = match context.list() {
         Ok(list) => list,
         Err(error) => match error.downcast_ref::<Error>() {
             Some(Error::NoRepository { .. } | Error::NotFound { .. })
                 if context.globals.list.is_none() =>
             {
-                return nothing_yet(context);
+                return nothing_yet(context, rows);
             }
             _ => return Err(error),
         },
@@ -111,17 +115,9 @@ fn show(context: &Context) -> anyhow::Result<Answer> {
     let loaded = list.load()?;
     let graph = Graph::new(&loaded.outlines);
     let ready = tasks::ready(&loaded.outlines, now);
-    let mut stranded = stranded(&graph);
-    // What waits for an answer can start once there is one.
-    stranded.retain(|task| {
-        !matches!(
-            task.why,
-            StrandedBecause::GivenUp {
-                state: StateName::Stuck,
-                ..
-            }
-        )
-    });
+    let (waiting, stranded): (Vec<_>, Vec<_>) = stranded(&graph)
+        .into_iter()
+        .partition(|it| it.why.may_pass());
     let mut counts: BTreeMap<StateName, usize> = BTreeMap::new();
     for task in &loaded.outlines {
         *counts.entry(task.state.name()).or_default() += 1;
@@ -145,27 +141,28 @@ fn show(context: &Context) -> anyhow::Result<Answer> {
     let found = scan(&context.home)?;
     let root = list.root();
     let (briefs, broken) = gate::waiting(context)?;
-    let mut text = gate::section(screen, &briefs);
-    text += &format!(
-        "{}{}: {}",
+    let mut page = Page::new(screen);
+    page.say(gate::section(screen, &briefs));
+    page.say(format!(
+        "{}{}: {}{}\n",
         screen.bold(list.id().as_str()),
         root.map(|root| format!(" in {}", root.display()))
             .unwrap_or_default(),
-        counted(loaded.outlines.len(), "task", "tasks")
-    );
-    if !by_state.is_empty() {
-        text += &format!(" ({})", by_state.join(", "));
-    }
-    text.push('\n');
+        counted(loaded.outlines.len(), "task", "tasks"),
+        match by_state.is_empty() {
+            true => String::new(),
+            false => format!(" ({})", by_state.join(", ")),
+        }
+    ));
     if loaded.outlines.is_empty() {
-        text += NEXT;
+        page.say(NEXT);
     }
     let session = match context.repository()? {
         Some(repository) => Sessions::of(&context.home, &repository).current()?,
         None => None,
     };
     if let Some(session) = &session {
-        text += &format!("{}\n", session_line(screen, session));
+        page.say(format!("{}\n", session_line(screen, session)));
     }
     let failed: Vec<(&Outline, Option<String>)> = failed
         .into_iter()
@@ -176,8 +173,7 @@ fn show(context: &Context) -> anyhow::Result<Answer> {
     asked.sort_by_key(|it| it.said.is_empty());
     let stalled = stalls::open(session.as_ref(), &held);
     let parked = accounts::all_parked(&context.home)?;
-    text += &section(
-        screen,
+    page.list(
         "Waits for you",
         asked
             .iter()
@@ -187,29 +183,29 @@ fn show(context: &Context) -> anyhow::Result<Answer> {
                 let words = said.as_deref().and_then(|text| text.lines().next());
                 let words = words.map(|words| format!(": {}", line(words)));
                 format!(
-                    "{} {} {}{}",
+                    "{} {} {}{}{}\n    flagpost retry {}{}",
                     task.id,
                     screen.state(task.state.name().as_str()),
                     line(&task.subject),
-                    words.unwrap_or_default()
+                    words.unwrap_or_default(),
+                    dependants(&waiting, task),
+                    task.id,
+                    questions::elsewhere(context),
                 )
             })),
     );
-    text += &section(
-        screen,
+    page.list(
         "Can never start as things are",
         stranded
             .iter()
             .map(|task| format!("{} {}", task.id, task.why)),
     );
     let vanished: Vec<_> = list.vanished_lately()?.into_iter().collect();
-    text += &section(
-        screen,
+    page.list(
         "Taken away by another program ('flagpost doctor --fix' brings them back)",
         vanished.iter().map(ToString::to_string),
     );
-    text += &section(
-        screen,
+    page.list(
         "At work",
         held.iter().filter_map(|task| {
             let claim = task.state.claim()?;
@@ -227,24 +223,22 @@ fn show(context: &Context) -> anyhow::Result<Answer> {
             ))
         }),
     );
-    text += &section(
-        screen,
-        "Parked",
-        parked.iter().map(|it| resting(screen, it)),
-    );
-    text += &section(
-        screen,
+    page.list("Parked", parked.iter().map(|it| resting(screen, it)));
+    page.list(
         "Ready",
         ready
             .iter()
             .map(|task| format!("{} {}", task.id, line(&task.subject))),
     );
     let (to_land, landing) = land::waiting(context, &list)?.unzip();
-    text += &section(screen, "Landing", to_land.into_iter());
-    text += &roots::section(screen, &found);
+    page.list("Landing", to_land.into_iter());
+    page.list("Lists in other roots", roots::lines(&found));
     let instance = daemon::instance(context)?;
     let fleet = order::sight(&context.home);
-    text += &services(instance.as_ref(), machines::words(context, fleet.as_ref())?);
+    page.say(services(
+        instance.as_ref(),
+        machines::words(context, fleet.as_ref())?,
+    ));
     let questions = asked.iter().map(|it| WaitingTask {
         message: it.message.as_ref().map(ToString::to_string),
         answer_with: Some(questions::command(context, it)),
@@ -276,7 +270,7 @@ fn show(context: &Context) -> anyhow::Result<Answer> {
         roots: each(&found),
     };
     Ok(Answer::of(&status)
-        .text(text)
+        .text(page.text(rows))
         .ids(
             asked
                 .iter()
@@ -297,27 +291,36 @@ fn last_result(list: &List<'_>, task: &Outline) -> Option<String> {
     (!result.text.is_empty()).then_some(result.text)
 }
 
-fn nothing_yet(context: &Context) -> anyhow::Result<Answer> {
+/// How many tasks wait for one that failed.
+fn dependants(waiting: &[Stranded], failed: &Outline) -> String {
+    let waits = |it: &&Stranded| matches!(&it.why, StrandedBecause::GivenUp { task, .. } if *task == failed.id);
+    match waiting.iter().filter(waits).count() {
+        0 => String::new(),
+        n => format!("; {} for it", counted(n, "task waits", "tasks wait")),
+    }
+}
+
+fn nothing_yet(context: &Context, rows: Option<usize>) -> anyhow::Result<Answer> {
     let lists = context.home.lists()?;
     let (briefs, broken) = gate::waiting(context)?;
     let screen = Screen::of(context);
-    let mut text = gate::section(screen, &briefs);
-    text += &format!("no tasks here yet\n{NEXT}");
+    let mut page = Page::new(screen);
+    page.say(gate::section(screen, &briefs));
+    page.say(format!("no tasks here yet\n{NEXT}"));
     if !lists.is_empty() {
         let names: Vec<_> = lists.iter().map(|list| list.as_str()).collect();
-        text += &format!("lists elsewhere: {}\n", names.join(" "));
+        page.say(format!("lists elsewhere: {}\n", names.join(" ")));
     }
     let found = scan(&context.home)?;
     let parked = accounts::all_parked(&context.home)?;
-    text += &section(
-        screen,
-        "Parked",
-        parked.iter().map(|it| resting(screen, it)),
-    );
-    text += &roots::section(screen, &found);
+    page.list("Parked", parked.iter().map(|it| resting(screen, it)));
+    page.list("Lists in other roots", roots::lines(&found));
     let instance = daemon::instance(context)?;
     let fleet = order::sight(&context.home);
-    text += &services(instance.as_ref(), machines::words(context, fleet.as_ref())?);
+    page.say(services(
+        instance.as_ref(),
+        machines::words(context, fleet.as_ref())?,
+    ));
     let status = StatusAnswer {
         home: context.home.root().to_string_lossy().into(),
         to_decide: briefs.as_slice().into(),
@@ -330,7 +333,7 @@ fn nothing_yet(context: &Context) -> anyhow::Result<Answer> {
         ..StatusAnswer::default()
     };
     Ok(Answer::of(&status)
-        .text(text)
+        .text(page.text(rows))
         .notes(crate::shape::mail_notes(&broken))
         .notes(roots::notes(&found))
         .notes(daemon::trouble(context)?))
@@ -374,20 +377,4 @@ fn session_line(screen: Screen, session: &Session) -> String {
 fn resting(screen: Screen, park: &Park) -> String {
     let until = screen.time(park.until);
     format!("{} opens {until}: {}", line(&park.agent), line(&park.why))
-}
-
-/// A heading with at most ten lines below; nothing where there are none.
-fn section(screen: Screen, title: &str, lines: impl Iterator<Item = String>) -> String {
-    let lines: Vec<String> = lines.collect();
-    if lines.is_empty() {
-        return String::new();
-    }
-    let mut text = format!("\n{}\n", screen.bold(title));
-    for line in lines.iter().take(10) {
-        text += &format!("  {line}\n");
-    }
-    if lines.len() > 10 {
-        text += &format!("  … and {} more\n", lines.len() - 10);
-    }
-    text
 }

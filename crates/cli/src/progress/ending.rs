@@ -59,10 +59,16 @@ pub fn summary(account: &RunProgress, next: &Next, screen: Screen) -> String {
     if account.settled.values().any(|it| it.fate.is_left()) {
         let opens = account.parked.values().flatten().max();
         let waits = opens.filter(|_| !next.again.contains("-park"));
+        let has_failed = OutcomeCounts::of(account).failed > 0;
+        let tries_again = has_failed && !next.again.contains("--skip-failed");
         let (words, command) = match waits {
             Some(until) => (
                 "wait until the account is open, and go on with what is left",
                 format!("{} --park-until {until:.0}", next.again),
+            ),
+            None if tries_again => (
+                "try again what failed, and go on with what is left",
+                next.again.clone(),
             ),
             None => ("go on with what is left", next.again.clone()),
         };

@@ -72,8 +72,8 @@ fn a_stuck_task_is_answered_in_one_command() {
     or click
     $ history --limit 2
     N   WHEN  WHO  WHAT           OF  CHANGE
-    9   now   ann  task.answered  1   stuck → pending, question: 1
-    10  now   ann  task.answered  1   question: 1
+    9   now   ann  task answered  1   stuck → pending, question: 1
+    10  now   ann  task answered  1   question: 1
     … and older lines: --limit 0 shows all
     $ task undo
     took back task.answered: 1 Choose the framework
@@ -102,8 +102,10 @@ fn a_stuck_task_is_answered_in_one_command() {
 
 #[test]
 fn what_asks_nothing_and_who_says_nothing_is_refused() {
-    let world = world_with(&["Write", "Test"]);
+    let world = world_with(&["Write", "Test", "Ship"]);
     world.ok(["done", "1"]);
+    world.ok(["claim", "3"]);
+    world.ok(["fail", "3", "No harbour"]);
     world.ok(["worker", "add", "W1"]);
     world.ok([
         "worker",
@@ -120,6 +122,10 @@ fn what_asks_nothing_and_who_says_nothing_is_refused() {
     exit 4
     2> flagpost: task 1 asks nothing: it is completed
     2>   hint: 'flagpost status' shows what is asked; 'flagpost note' leaves a remark
+    $ answer 3 so
+    exit 4
+    2> flagpost: task 3 asks nothing: it is failed
+    2>   hint: 'flagpost retry 3' has it tried again; 'flagpost note 3 WORDS' tells the next try something
     $ answer 2 so --again
     exit 4
     2> flagpost: task 2 asks nothing: it is pending

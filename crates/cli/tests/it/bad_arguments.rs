@@ -139,7 +139,7 @@ fn words_that_are_no_verbs() {
     $ lst
     exit 2
     2> flagpost: unrecognized subcommand 'lst'
-    2>   hint: do you mean stop or list?
+    2>   hint: do you mean stop or ls or list?
     $ task shwo 1
     exit 2
     2> flagpost: unrecognized subcommand 'shwo'

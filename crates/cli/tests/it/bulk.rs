@@ -74,7 +74,7 @@ fn without_a_terminal_nobody_can_be_asked() {
     2>   hint: the verb's --help tells how to answer beforehand
     $ task rm --where tag=api
     exit 2
-    2> flagpost: nobody is there to confirm; --dry-run shows what would go, and 'flagpost task cancel' keeps the record
+    2> flagpost: nobody is there to confirm; --dry-run shows what would go, and 'flagpost cancel' keeps the record
     2>   hint: the verb's --help tells how to answer beforehand
     $ done --where tag=api --json
     exit 2

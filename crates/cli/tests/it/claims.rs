@@ -149,7 +149,7 @@ fn done() {
     $ done 1
     exit 4
     2> flagpost: task 1 is completed and cannot be completed
-    2>   hint: 'flagpost task reopen' makes it pending again, if that is what you want
+    2>   hint: 'flagpost reopen' makes it pending again, if that is what you want
     $ done 2 'mine' --as W1
     exit 4
     2> flagpost: task 2 is held by W2 until 2026-05-13T14:40:00Z (token 7); what you reported is kept as a late result
@@ -229,7 +229,9 @@ fn fail_and_stuck() {
       3 Ship: W3 asks: Which one?
         flagpost answer 3 'WORDS'
       1 failed Write: No such call
+        flagpost retry 1
       2 failed Test
+        flagpost retry 2
 
     Ready
       4 Sail
@@ -257,7 +259,7 @@ fn reopen_and_cancel() {
     $ task cancel 2
     exit 4
     2> flagpost: task 2 is cancelled and cannot be cancelled
-    2>   hint: 'flagpost task reopen' makes it pending again, if that is what you want
+    2>   hint: 'flagpost reopen' makes it pending again, if that is what you want
     $ task reopen 2 --quiet
     2
     $ task cancel 2 --json
@@ -268,6 +270,26 @@ fn reopen_and_cancel() {
     2>   hint: 'flagpost claim --next' gives you another task
     $ task cancel 3 --as W3 --quiet
     3
+    "#);
+}
+
+#[test]
+fn the_verbs_of_every_day_need_no_group() {
+    let world = world_with(&["Write", "Test"]);
+    world.ok(["claim", "1"]);
+    world.ok(["fail", "1", "No paper"]);
+    transcript!(world, @r#"
+    $ ls --quiet
+    1
+    2
+    $ retry 1
+    reopened 1 Write
+    $ cancel 2
+    cancelled 2 Test
+    $ reopen 2
+    reopened 2 Test
+    $ rm 2 --dry-run
+    would remove 2 Test
     "#);
 }
 

@@ -138,7 +138,7 @@ fn ids_and_names_are_live() {
         ),
         (&["session", "show", ""], "live"),
         (&["sess"], "session"),
-        (&["task", "re"], "ready release renew reopen"),
+        (&["task", "re"], "ready release reopen renew"),
         (&["show", "--js"], "--json"),
         (&["man", "ses"], "session"),
     ] {

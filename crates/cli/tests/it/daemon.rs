@@ -92,13 +92,13 @@ fn a_day_of_it() {
     transcript!(world, @r#"
     $ down
     no daemon runs
-    $ logs
+    $ daemon logs
     exit 3
     2> flagpost: there is no log [dir]/home/.flagpost/run/daemon.log
-    2>   hint: 'flagpost daemon up' starts the daemon, which keeps it; 'flagpost logs TASK' is what a task's agent printed
-    $ logs --json
+    2>   hint: 'flagpost daemon up' starts the daemon, which keeps it; 'flagpost logs' lists what tasks' agents printed
+    $ daemon logs --json
     exit 3
-    {"schema":"flagpost.error/1","kind":"not_found","exit_code":3,"message":"there is no log [dir]/home/.flagpost/run/daemon.log","hint":"'flagpost daemon up' starts the daemon, which keeps it; 'flagpost logs TASK' is what a task's agent printed","causes":[]}
+    {"schema":"flagpost.error/1","kind":"not_found","exit_code":3,"message":"there is no log [dir]/home/.flagpost/run/daemon.log","hint":"'flagpost daemon up' starts the daemon, which keeps it; 'flagpost logs' lists what tasks' agents printed","causes":[]}
     "#);
     transcript!(world, |told| redacted(&world, told), @r"
     $ up
@@ -126,14 +126,12 @@ fn a_day_of_it() {
     assert!(is_alive(pid));
     let logs = world.ok(["daemon", "logs"]);
     assert!(logs.contains("ready"), "{logs}");
-    // Its log where no task is named.
-    assert_eq!(world.ok(["logs"]), logs);
     let (_, again) = world.json(["daemon", "up"]);
     assert_eq!(again["already"], true);
     let (_, down) = world.json(["daemon", "down"]);
     assert_eq!(down["pid"], pid);
     assert!(!is_alive(pid));
-    let (code, line) = world.json(["logs", "-n", "1"]);
+    let (code, line) = world.json(["daemon", "logs", "-n", "1"]);
     assert!(
         code == 0 && line["line"].as_str().unwrap().contains("ended"),
         "{line}"
@@ -238,7 +236,11 @@ fn a_log_is_followed() {
     let world = world();
     let _daemon = Daemon(&world);
     world.ok(["up"]);
-    let mut following = Background::start(world.command().args(["logs", "--follow", "--json"]));
+    let mut following = Background::start(
+        world
+            .command()
+            .args(["daemon", "logs", "--follow", "--json"]),
+    );
     world.ok(["down"]);
     following.until("the end is told", |it| it.stdout().contains("ended"));
 }

@@ -119,6 +119,64 @@ fn the_text_that_was_seen_is_named_by_its_hash() {
 }
 
 #[test]
+fn several_workers_are_ratified_at_once_and_a_reason_needs_no_option() {
+    let fleet = Fleet::of(3);
+    let world = &fleet.world;
+    for (ticket, worker) in [
+        ("1", "W1"),
+        ("2", "W1"),
+        ("1", "W2"),
+        ("1", "W3"),
+        ("2", "W3"),
+    ] {
+        world.ok(["assign", ticket, worker, "--inline", "Merge the seal"]);
+    }
+    transcript!(world, @r#"
+    $ ratify W1 W9
+    exit 3
+    2> flagpost: there is no worker W9
+    2>   hint: 'flagpost worker list' shows the fleet, 'flagpost worker add' adds to it; a worker's own verbs take --as
+    $ ratify W1 1 W2 7
+    exit 3
+    2> flagpost: there is no brief 0007 of W2
+    2>   hint: 'flagpost inbox --all' shows those there are
+    $ ratify W1 W2 --seen acf2ef42d57446b155ed2cc2a2d8fd6b8acf2ef42d57446b155ed2cc2a2d8fd6
+    exit 2
+    2> flagpost: --seen goes with one brief: 'flagpost ratify WORKER SEQ --seen HASH'
+    2>   hint: flagpost --help shows how
+    $ ratify W1 1 2 W2
+    RATIFIED #1 Merge the seal → W1
+    RATIFIED #2 Merge the seal → W1
+    RATIFIED #1 Merge the seal → W2
+    $ reject W3 too large
+    exit 2
+    2> flagpost: put the reason in quotes, as in reject W3 'Too large: split it'
+    2>   hint: flagpost --help shows how
+    $ reject W3 1 'Too large'
+    REJECTED #1 Merge the seal → W3
+    $ reject W3 'Too large' --reason 'Too late'
+    exit 2
+    2> flagpost: give the reason once
+    2>   hint: flagpost --help shows how
+    $ reject W3 'Too large: split it'
+    REJECTED #2 Merge the seal → W3
+    $ ratify W1 W3
+    exit 3
+    2> flagpost: no brief of W1 waits for a decision
+    2>   hint: 'flagpost inbox --all' shows what was decided
+    "#);
+    let (_, told) = world.json(["history", "--kind", "relay.decided"]);
+    let lines = told["lines"].as_array().unwrap();
+    let reasons = lines
+        .iter()
+        .filter_map(|line| line["detail"]["reason"].as_str());
+    assert_eq!(
+        reasons.collect::<Vec<_>>(),
+        ["Too large", "Too large: split it"]
+    );
+}
+
+#[test]
 fn who_leaves_the_editor_without_a_change_has_approved_nothing() {
     let fleet = Fleet::of(1);
     let world = &fleet.world;

@@ -283,7 +283,9 @@ fn a_repository_says_where_its_list_is() {
     $ init
     registered [dir]/web as web in [dir]/home/.claude/tasks
     AGENTS.md: written
-    next: flagpost add 'What is to be done'
+    no agent's program is on PATH: 'flagpost doctor --agents' lists those that Flagpost knows
+    next: flagpost import PLAN.md, or flagpost add 'What is to be done'
+    then: flagpost run --agent CMD
     $ init
     [dir]/web is registered; its list is web in [dir]/home/.claude/tasks
     AGENTS.md: is up to date

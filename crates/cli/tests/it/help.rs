@@ -137,7 +137,7 @@ fn typos_and_verbs_of_a_group() {
         .collect();
     assert_snapshot!(hints.join("\n"), @r#"
     $ lst
-    2>   hint: do you mean stop or list?
+    2>   hint: do you mean stop or ls or list?
     $ task dne
     2>   hint: do you mean note or done?
     $ list --limt 3

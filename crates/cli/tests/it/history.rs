@@ -17,28 +17,28 @@ fn what_happened_is_told_by_whom_and_of_what() {
     transcript!(world, named, @r#"
     $ history
     N  WHEN  WHO  WHAT                   OF       CHANGE
-    1  now   ann  repository.registered           path: [dir]/web
-    2  now   ann  task.created           1        → pending
-    3  now   ann  task.created           2        → pending
-    4  now   W1   task.claimed           1        pending → claimed, token: 4, by: ann
-    5  now   W1   task.completed         1        claimed → completed, by: ann
-    6  now   ann  task.created           other/1  → pending
-    7  now   ann  worker.registered      W3
-    8  now   ann  relay.brief_proposed   W3/0001  kind: dispatch_brief, ticket: 12, summary: Do it
-    9  now   ann  relay.decided          W3/0001  decision: ratified, via: cli
+    1  now   ann  repository registered           path: [dir]/web
+    2  now   ann  task created           1        → pending
+    3  now   ann  task created           2        → pending
+    4  now   W1   task claimed           1        pending → claimed, token: 4, by: ann
+    5  now   W1   task completed         1        claimed → completed, by: ann
+    6  now   ann  task created           other/1  → pending
+    7  now   ann  worker registered      W3
+    8  now   ann  brief proposed         W3/0001  kind: dispatch_brief, ticket: 12, summary: Do it
+    9  now   ann  brief decided          W3/0001  decision: ratified, via: cli
     $ history --task 1
     N  WHEN  WHO  WHAT            OF  CHANGE
-    2  now   ann  task.created    1   → pending
-    4  now   W1   task.claimed    1   pending → claimed, token: 4, by: ann
-    5  now   W1   task.completed  1   claimed → completed, by: ann
+    2  now   ann  task created    1   → pending
+    4  now   W1   task claimed    1   pending → claimed, token: 4, by: ann
+    5  now   W1   task completed  1   claimed → completed, by: ann
     $ history --list other
     N  WHEN  WHO  WHAT          OF  CHANGE
-    6  now   ann  task.created  1   → pending
+    6  now   ann  task created  1   → pending
     $ history --worker W3
-    N  WHEN  WHO  WHAT                  OF       CHANGE
-    7  now   ann  worker.registered     W3
-    8  now   ann  relay.brief_proposed  W3/0001  kind: dispatch_brief, ticket: 12, summary: Do it
-    9  now   ann  relay.decided         W3/0001  decision: ratified, via: cli
+    N  WHEN  WHO  WHAT               OF       CHANGE
+    7  now   ann  worker registered  W3
+    8  now   ann  brief proposed     W3/0001  kind: dispatch_brief, ticket: 12, summary: Do it
+    9  now   ann  brief decided      W3/0001  decision: ratified, via: cli
     $ history --worker W1 --quiet
     4
     5
@@ -57,9 +57,9 @@ fn what_happened_is_told_by_whom_and_of_what() {
     9
     2> flagpost: … and older lines: --limit 0 shows all
     $ history --limit 2
-    N  WHEN  WHO  WHAT                  OF       CHANGE
-    8  now   ann  relay.brief_proposed  W3/0001  kind: dispatch_brief, ticket: 12, summary: Do it
-    9  now   ann  relay.decided         W3/0001  decision: ratified, via: cli
+    N  WHEN  WHO  WHAT            OF       CHANGE
+    8  now   ann  brief proposed  W3/0001  kind: dispatch_brief, ticket: 12, summary: Do it
+    9  now   ann  brief decided   W3/0001  decision: ratified, via: cli
     … and older lines: --limit 0 shows all
     $ history --limit 1 --json
     {"schema":"flagpost.history/1","lines":[{"n":9,"at":"2026-05-13T14:25:00Z","repo":"[repo]","kind":"relay.decided","actor":"ann","worker":"W3","seq":1,"list":null,"task":null,"from":null,"to":null,"detail":{"decision":"ratified","by":"ann","via":"cli","sha256":"8af08d741b31f5a2192f16914c5cfa109072a010c0e8206bf3d55e134f82f1a8","envelope":"[envelope]","hand":{[hand]}}}],"total":null,"truncated":true}

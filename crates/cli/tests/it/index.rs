@@ -23,7 +23,10 @@ fn asked_in_sql() {
     2   CYCLE_REPORT    W1       orchestrator  Mended                  2026-05-13 14:25:00
     $ index sql 'SELECT * FROM messages ORDER BY id' --limit 1 --json
     {"schema":"flagpost.rows/1","columns":["id","subject","from_id","to_id","body","thread_id","created_at","acked_at"],"rows":[[1,"DISPATCH_BRIEF","ann","W1","The grammar\nhas a hole","","2026-05-13 14:25:00",null]],"total":2,"truncated":true}
-    $ index sql 'SELECT subject, state FROM task' --quiet
+    $ index sql 'SELECT * FROM tasks'
+    list  id  subject           state
+    web   1   Mend the grammar  pending
+    $ index sql 'SELECT subject, state FROM tasks' --quiet
     Mend the grammar
     $ index sql 'DELETE FROM messages'
     exit 6

@@ -43,7 +43,9 @@ fn a_round_through_all_four() {
     CLAUDE.md: written
     GEMINI.md: written
     .github/copilot-instructions.md: written
-    next: flagpost add 'What is to be done'
+    no agent's program is on PATH: 'flagpost doctor --agents' lists those that Flagpost knows
+    next: flagpost import PLAN.md, or flagpost add 'What is to be done'
+    then: flagpost run --agent CMD
     $ init --check
     AGENTS.md: as it should be
     CLAUDE.md: as it should be
@@ -84,15 +86,15 @@ fn in_json() {
     let world = world();
     transcript!(world, @r#"
     $ init --dry-run --json
-    {"schema":"flagpost.repository/1","id":null,"name":null,"path":"[dir]/web","home":"[dir]/home/.flagpost","created":true,"files":[{"file":"AGENTS.md","done":"created"}],"dry_run":true}
+    {"schema":"flagpost.repository/1","id":null,"name":null,"path":"[dir]/web","home":"[dir]/home/.flagpost","created":true,"files":[{"file":"AGENTS.md","done":"created"}],"clients":[],"dry_run":true}
     $ init --claude --json
-    {"schema":"flagpost.repository/1","id":"[repo]","name":"web","path":"[dir]/web","home":"[dir]/home/.flagpost","created":true,"files":[{"file":"AGENTS.md","done":"created"},{"file":"CLAUDE.md","done":"created"}],"dry_run":false}
+    {"schema":"flagpost.repository/1","id":"[repo]","name":"web","path":"[dir]/web","home":"[dir]/home/.flagpost","created":true,"files":[{"file":"AGENTS.md","done":"created"},{"file":"CLAUDE.md","done":"created"}],"clients":[],"dry_run":false}
     $ init --check --json
     {"schema":"flagpost.instruction_files/1","path":"[dir]/web","registered":true,"ok":true,"files":[{"file":"AGENTS.md","standing":"current","ok":true},{"file":"CLAUDE.md","standing":"current","ok":true}]}
     $ init --remove --claude --json
     {"schema":"flagpost.instructions_removed/1","path":"[dir]/web","dry_run":false,"files":[{"file":"CLAUDE.md","done":"deleted"}]}
     $ init --no-instructions --json
-    {"schema":"flagpost.repository/1","id":"[repo]","name":"web","path":"[dir]/web","home":"[dir]/home/.flagpost","created":false,"files":[],"dry_run":false}
+    {"schema":"flagpost.repository/1","id":"[repo]","name":"web","path":"[dir]/web","home":"[dir]/home/.flagpost","created":false,"files":[],"clients":[],"dry_run":false}
     $ init --no-instructions --check
     [dir]/web is registered
     "#);
@@ -240,7 +242,7 @@ fn words_between_the_markers_are_never_lost() {
     CLAUDE.md: is up to date
     2> flagpost: somebody changed the flagpost block in line 1 of AGENTS.md; it stays as it is, and a later version will not replace it
     $ init --json
-    {"schema":"flagpost.repository/1","id":"[repo]","name":"web","path":"[dir]/web","home":"[dir]/home/.flagpost","created":false,"files":[{"file":"AGENTS.md","done":"kept_edited"},{"file":"CLAUDE.md","done":"unchanged"}],"dry_run":false}
+    {"schema":"flagpost.repository/1","id":"[repo]","name":"web","path":"[dir]/web","home":"[dir]/home/.flagpost","created":false,"files":[{"file":"AGENTS.md","done":"kept_edited"},{"file":"CLAUDE.md","done":"unchanged"}],"clients":[],"dry_run":false}
     2> flagpost: somebody changed the flagpost block in line 1 of AGENTS.md; it stays as it is, and a later version will not replace it
     $ init --check
     exit 1
@@ -326,7 +328,9 @@ fn what_has_no_clear_place_is_refused_and_nothing_is_registered() {
     transcript!(world, @r#"
     $ init --no-instructions
     registered [dir]/web as web
-    next: flagpost add 'What is to be done'
+    no agent's program is on PATH: 'flagpost doctor --agents' lists those that Flagpost knows
+    next: flagpost import PLAN.md, or flagpost add 'What is to be done'
+    then: flagpost run --agent CMD
     "#);
 }
 
@@ -336,7 +340,9 @@ fn a_script_may_say_that_nothing_is_to_be_asked() {
     transcript!(world, @r#"
     $ init --no-instructions --yes
     registered [dir]/web as web
-    next: flagpost add 'What is to be done'
+    no agent's program is on PATH: 'flagpost doctor --agents' lists those that Flagpost knows
+    next: flagpost import PLAN.md, or flagpost add 'What is to be done'
+    then: flagpost run --agent CMD
     "#);
 }
 
@@ -350,7 +356,9 @@ fn links_are_followed_within_the_repository() {
     registered [dir]/web as web
     AGENTS.md: block added
     CLAUDE.md: is up to date
-    next: flagpost add 'What is to be done'
+    no agent's program is on PATH: 'flagpost doctor --agents' lists those that Flagpost knows
+    next: flagpost import PLAN.md, or flagpost add 'What is to be done'
+    then: flagpost run --agent CMD
     $ init --check --claude
     AGENTS.md: as it should be
     CLAUDE.md: as it should be
@@ -438,7 +446,9 @@ fn an_import_of_ones_own_is_enough() {
     AGENTS.md: written
     CLAUDE.md: is up to date
     GEMINI.md: does not import AGENTS.md; 'flagpost init --gemini' makes it
-    next: flagpost add 'What is to be done'
+    no agent's program is on PATH: 'flagpost doctor --agents' lists those that Flagpost knows
+    next: flagpost import PLAN.md, or flagpost add 'What is to be done'
+    then: flagpost run --agent CMD
     $ init --check --claude --gemini
     exit 1
     AGENTS.md: as it should be

@@ -198,6 +198,8 @@ fn what_was_never_begun_has_no_output() {
     exits(stage.run("echo done", &[]), 0);
     stage.world.ok(["add", "later"]);
     transcript!(stage.world, @r#"
+    $ logs --list other
+    no task has a log yet: 'flagpost run' begins them; 'flagpost daemon logs' shows the daemon's
     $ logs 3
     exit 3
     2> flagpost: there is no output of task 3: no run has begun it
@@ -307,4 +309,36 @@ fn a_follower_that_nobody_reads_ends_quietly() {
     assert_eq!(said.lines().count(), 1, "only where it is kept: {said}");
     stage.mark("end");
     assert_eq!(run.end().code, 0);
+}
+
+#[test]
+fn without_a_task_the_tasks_that_have_a_log_are_listed() {
+    let stage = Stage::of_equal(3);
+    exits(stage.run("[ $task = 1 ]", &["--retries", "2"]), 1);
+    let first = stage.archived();
+    exits(stage.run("[ $task = 3 ]", &["--retries", "1"]), 1);
+    stage.world.ok(["rm", "3", "--yes"]);
+    let session = |dir: &std::path::Path| dir.file_name().unwrap().to_str().unwrap().to_owned();
+    let (_, told) = stage.world.json(["logs"]);
+    let of = |at: usize, key: &str| told["tasks"][at][key].clone();
+    assert_eq!(of(0, "session"), session(&first).as_str());
+    assert_ne!(of(1, "session"), session(&first).as_str());
+    assert_eq!(
+        [0, 1, 2].map(|at| (
+            of(at, "task"),
+            of(at, "attempt"),
+            of(at, "subject").is_null()
+        )),
+        [
+            ("1".into(), 1.into(), false),
+            ("2".into(), 1.into(), false),
+            ("3".into(), 1.into(), true)
+        ]
+    );
+    let path = of(0, "path");
+    assert!(
+        std::path::Path::new(path.as_str().unwrap()).is_file(),
+        "{path}"
+    );
+    assert_eq!(stage.world.ok(["logs", "--quiet"]), "1\n2\n3\n");
 }

@@ -231,7 +231,7 @@ fn timers() {
     $ task timer start 1
     exit 4
     2> flagpost: task 1 is completed and cannot be timed
-    2>   hint: 'flagpost task reopen' makes it pending again, if that is what you want
+    2>   hint: 'flagpost reopen' makes it pending again, if that is what you want
     ");
 }
 

@@ -17,14 +17,16 @@ fn init() {
     $ init
     registered [dir]/web as web
     AGENTS.md: written
-    next: flagpost add 'What is to be done'
+    no agent's program is on PATH: 'flagpost doctor --agents' lists those that Flagpost knows
+    next: flagpost import PLAN.md, or flagpost add 'What is to be done'
+    then: flagpost run --agent CMD
     $ init
     [dir]/web is registered; its list is web
     AGENTS.md: is up to date
     $ init --quiet
     [repo]
     $ init --json
-    {"schema":"flagpost.repository/1","id":"[repo]","name":"web","path":"[dir]/web","home":"[dir]/home/.flagpost","created":false,"files":[{"file":"AGENTS.md","done":"unchanged"}],"dry_run":false}
+    {"schema":"flagpost.repository/1","id":"[repo]","name":"web","path":"[dir]/web","home":"[dir]/home/.flagpost","created":false,"files":[{"file":"AGENTS.md","done":"unchanged"}],"clients":[],"dry_run":false}
     $ init extra
     exit 2
     2> flagpost: unexpected argument 'extra' found
@@ -32,7 +34,7 @@ fn init() {
     "#);
     transcript!(world(), @r#"
     $ init --json
-    {"schema":"flagpost.repository/1","id":"[repo]","name":"web","path":"[dir]/web","home":"[dir]/home/.flagpost","created":true,"files":[{"file":"AGENTS.md","done":"created"}],"dry_run":false}
+    {"schema":"flagpost.repository/1","id":"[repo]","name":"web","path":"[dir]/web","home":"[dir]/home/.flagpost","created":true,"files":[{"file":"AGENTS.md","done":"created"}],"clients":[],"dry_run":false}
     "#);
 }
 
@@ -64,11 +66,8 @@ fn status() {
     Waits for you
       4 Sail: W4 asks: Which sea?
         flagpost answer 4 'WORDS'
-      5 failed Sink: It floats
-
-    Can never start as things are
-      1 waits for task 5, which is failed
-      2 waits for task 5, which is failed
+      5 failed Sink: It floats; 2 tasks wait for it
+        flagpost retry 5
 
     At work
       3 Ship by W3, claimed now
@@ -76,7 +75,7 @@ fn status() {
     4
     5
     $ status --json
-    {"schema":"flagpost.status/1","home":"[dir]/home/.flagpost","list":"web","root":null,"total":5,"to_decide":{"total":0,"withheld":[],"oldest":null},"counts":{"claimed":1,"failed":1,"pending":2,"stuck":1},"waiting_for_person":[{"task":{"id":"4","subject":"Sail","state":"stuck","owner":"W4","claim":null,"blocks":[],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":1},"said":"Which sea?","message":null,"answer_with":"flagpost answer 4"},{"task":{"id":"5","subject":"Sink","state":"failed","owner":"W5","claim":null,"blocks":["1"],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":1},"said":"It floats","message":null,"answer_with":null}],"stranded":[{"id":"1","why":"waits for task 5, which is failed"},{"id":"2","why":"waits for task 5, which is failed"}],"vanished":[],"held":[{"id":"3","subject":"Ship","state":"claimed","owner":"W3","claim":{"by":"W3","token":8,"at":"2026-05-13T14:25:00Z","expires_at":"2026-05-13T14:40:00Z","session":null},"blocks":[],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":1}],"parked":[],"ready":[],"landing":null,"skipped":[],"session":null,"lists":["web"],"daemon":null,"fleet":null,"roots":[]}
+    {"schema":"flagpost.status/1","home":"[dir]/home/.flagpost","list":"web","root":null,"total":5,"to_decide":{"total":0,"withheld":[],"oldest":null},"counts":{"claimed":1,"failed":1,"pending":2,"stuck":1},"waiting_for_person":[{"task":{"id":"4","subject":"Sail","state":"stuck","owner":"W4","claim":null,"blocks":[],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":1},"said":"Which sea?","message":null,"answer_with":"flagpost answer 4"},{"task":{"id":"5","subject":"Sink","state":"failed","owner":"W5","claim":null,"blocks":["1"],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":1},"said":"It floats","message":null,"answer_with":null}],"stranded":[],"vanished":[],"held":[{"id":"3","subject":"Ship","state":"claimed","owner":"W3","claim":{"by":"W3","token":8,"at":"2026-05-13T14:25:00Z","expires_at":"2026-05-13T14:40:00Z","session":null},"blocks":[],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":1}],"parked":[],"ready":[],"landing":null,"skipped":[],"session":null,"lists":["web"],"daemon":null,"fleet":null,"roots":[]}
     "#);
 }
 
@@ -132,7 +131,9 @@ fn a_plain_directory_can_be_registered() {
     $ init
     registered [dir]/web as web
     AGENTS.md: written
-    next: flagpost add 'What is to be done'
+    no agent's program is on PATH: 'flagpost doctor --agents' lists those that Flagpost knows
+    next: flagpost import PLAN.md, or flagpost add 'What is to be done'
+    then: flagpost run --agent CMD
     $ add x
     added 1 x
     $ list
@@ -174,7 +175,7 @@ fn a_repository_whose_path_is_not_utf8() {
         .current_dir(&dir)
         .status();
     assert!(git.unwrap().success());
-    assert_snapshot!(run(&["init", "--json"]), @r#"{"schema":"flagpost.repository/1","id":"[repo]","name":"web","path":"[dir]/a�/web","home":"[dir]/home/.flagpost","created":true,"files":[{"file":"AGENTS.md","done":"created"}],"dry_run":false}"#);
+    assert_snapshot!(run(&["init", "--json"]), @r#"{"schema":"flagpost.repository/1","id":"[repo]","name":"web","path":"[dir]/a�/web","home":"[dir]/home/.flagpost","created":true,"files":[{"file":"AGENTS.md","done":"created"}],"clients":[],"dry_run":false}"#);
     assert_snapshot!(run(&["add", "x"]), @"added 1 x");
     let ran = run(&["run", "--agent", "true", "--json"]);
     assert_eq!(ran.code, 0, "{ran}");
@@ -260,7 +261,9 @@ fn the_environment_of_a_git_hook_does_not_lead_astray() {
     assert_snapshot!(ran, @r#"
     registered [dir]/other as other
     AGENTS.md: written
-    next: flagpost add 'What is to be done'
+    no agent's program is on PATH: 'flagpost doctor --agents' lists those that Flagpost knows
+    next: flagpost import PLAN.md, or flagpost add 'What is to be done'
+    then: flagpost run --agent CMD
     "#);
 }
 

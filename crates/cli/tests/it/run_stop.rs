@@ -140,8 +140,8 @@ fn what_does_not_run_is_not_stopped() {
         assert_eq!(ran.code, code, "{args:?}: {ran}");
         assert!(ran.stderr.contains(words), "{args:?}: {ran}");
     };
-    refused(&stage, &["stop"], 3, "no session is in ");
-    refused(&stage, &["stop", "1"], 3, "no session is in ");
+    refused(&stage, &["stop"], 3, "no run is under way in ");
+    refused(&stage, &["stop", "1"], 3, "no run is under way in ");
     let run = stage.start(PATIENT, &[]);
     stage.await_mark("runs-2");
     refused(&stage, &["stop", "9"], 3, "there is no task 9");
@@ -157,13 +157,13 @@ fn what_does_not_run_is_not_stopped() {
         &stage,
         &["stop", "1", "--list", "other"],
         3,
-        "no run of list other is under way in any repository",
+        "no run is under way for list other, in any repository",
     );
     refused(
         &stage,
         &["stop", "--list", "other"],
         3,
-        "no run of list other",
+        "no run is under way for list other",
     );
     refused(&stage, &["stop", "--list", "nowhere"], 3, "no list nowhere");
     stage.world.set("FLAGPOST_WORKER", "run-1");
@@ -172,7 +172,7 @@ fn what_does_not_run_is_not_stopped() {
     stage.world.unset("FLAGPOST_WORKER");
     stage.mark("go");
     assert_eq!(run.end().code, 0);
-    refused(&stage, &["stop"], 3, "no session is in ");
+    refused(&stage, &["stop"], 3, "no run is under way in ");
 }
 
 #[test]

@@ -264,6 +264,7 @@ fn every_schema_is_that_of_an_answer() {
         worktree list
         worktree clean
         up
+        daemon logs
         logs
         board
         board --sign-out

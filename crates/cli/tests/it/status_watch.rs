@@ -3,7 +3,7 @@
 use flagpost_testkit::background::Background;
 use serde_json::Value;
 
-use crate::world_with;
+use crate::{tmux::Tmux, world_with};
 
 #[test]
 fn each_change_is_a_line_more_and_nothing_else_is() {
@@ -29,4 +29,21 @@ fn each_change_is_a_line_more_and_nothing_else_is() {
     let after_one = totals(2);
     world.ok(["add", "Three"]);
     assert!(totals(3) > after_one);
+}
+
+#[test]
+fn on_a_terminal_its_beginning_stays_in_sight() {
+    let subjects: Vec<String> = (1..=24).map(|n| format!("Task {n}")).collect();
+    let subjects: Vec<&str> = subjects.iter().map(String::as_str).collect();
+    let world = world_with(&subjects);
+    for id in 1..=8 {
+        world.ok(["claim", &id.to_string()]);
+        world.ok(["fail", &id.to_string(), "It broke"]);
+    }
+    let tmux = Tmux::of(&world);
+    let binary = env!("CARGO_BIN_EXE_flagpost");
+    tmux.open(80, 24, &format!("{binary} status --watch"));
+    let screen = tmux.until("what is ready", |screen| screen.contains("9 Task 9"));
+    assert!(screen.starts_with("web: 24 tasks"), "{screen}");
+    assert!(screen.contains("flagpost retry 1\n"), "{screen}");
 }

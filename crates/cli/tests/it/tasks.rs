@@ -237,11 +237,11 @@ fn rm() {
     transcript!(world, @r#"
     $ task rm 1
     exit 2
-    2> flagpost: nobody is there to confirm; --dry-run shows what would go, and 'flagpost task cancel' keeps the record
+    2> flagpost: nobody is there to confirm; --dry-run shows what would go, and 'flagpost cancel' keeps the record
     2>   hint: the verb's --help tells how to answer beforehand
     $ task rm 1 --json
     exit 2
-    {"schema":"flagpost.error/1","kind":"usage","exit_code":2,"message":"nobody is there to confirm; --dry-run shows what would go, and 'flagpost task cancel' keeps the record","hint":"the verb's --help tells how to answer beforehand","causes":[]}
+    {"schema":"flagpost.error/1","kind":"usage","exit_code":2,"message":"nobody is there to confirm; --dry-run shows what would go, and 'flagpost cancel' keeps the record","hint":"the verb's --help tells how to answer beforehand","causes":[]}
     $ task rm 1 --dry-run
     would remove 1 Write; 1 waiting for it
     $ task rm 1 --dry-run --json

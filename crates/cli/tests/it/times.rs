@@ -24,9 +24,9 @@ fn moments_are_told_as_seen_from_now() {
       attempts    1
     $ history
     N  WHEN    WHO  WHAT                   OF  CHANGE
-    1  2m ago  ann  repository.registered      path: [dir]/web
-    2  2m ago  ann  task.created           1   → pending
-    3  2m ago  W1   task.claimed           1   pending → claimed, token: 3, by: ann
+    1  2m ago  ann  repository registered      path: [dir]/web
+    2  2m ago  ann  task created           1   → pending
+    3  2m ago  W1   task claimed           1   pending → claimed, token: 3, by: ann
     $ status --time iso
     web: 1 task (1 claimed)
 

@@ -76,6 +76,8 @@ pub(super) fn carry_out(app: &mut App, command: KeyCommand, at: Duration) -> Vec
         KeyCommand::Inbox => return go(app, Tab::Inbox),
         KeyCommand::Run => return go(app, Tab::Run),
         KeyCommand::Mail => return go(app, Tab::Mail),
+        KeyCommand::EarlierRun => return other_run(app, 1),
+        KeyCommand::LaterRun => return other_run(app, -1),
         KeyCommand::NextTab => return turn(app, 1),
         KeyCommand::PreviousTab => return turn(app, Tab::ALL.len() - 1),
         KeyCommand::Landing => return open_landing(app),
@@ -181,6 +183,22 @@ fn column(app: &mut App, by: isize) -> Vec<Act> {
     Vec::new()
 }
 
+/// Looks at the session that began before the one on the screen, or after it.
+fn other_run(app: &mut App, by: isize) -> Vec<Act> {
+    let titles = &app.data.sessions;
+    let shown = app.data.run.as_ref().map(|it| &it.title);
+    let at = titles.iter().position(|it| Some(it) == shown);
+    let other = at.and_then(|at| titles.get(at.checked_add_signed(by)?));
+    let Some(other) = other.cloned() else {
+        return Vec::new();
+    };
+    // The newest one gives way to the next that begins.
+    let is_newest = titles.first() == Some(&other);
+    app.session = (!is_newest).then_some(other);
+    app.scroll = 0;
+    vec![Act::Interest(app.interest())]
+}
+
 fn mark(app: &mut App) -> Vec<Act> {
     let Some(key) = app.list().key.clone() else {
         return Vec::new();
@@ -248,7 +266,9 @@ fn open_log(app: &mut App, at: Duration) -> Vec<Act> {
     if !matches!(app.pages.last(), Some(Page::Log(log)) if log.task == task) {
         app.pages.push(Page::Log(LogView::new(task.clone())));
     }
-    vec![Act::OpenLog(task)]
+    let run = app.data.run.as_ref().filter(|_| app.tab == Tab::Run);
+    let session = run.filter(|it| !it.is_current()).map(|it| it.title.clone());
+    vec![Act::OpenLog(task, session)]
 }
 
 fn back(app: &mut App) -> Vec<Act> {

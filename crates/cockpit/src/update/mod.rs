@@ -53,7 +53,7 @@ pub enum Input {
     /// What a person made of a brief.
     Edited(Box<WaitingBrief>, Result<String, String>),
     /// A task in full.
-    Task(TaskId, Result<String, String>),
+    Task(TaskId, Box<Result<TaskText, String>>),
     /// What an agent prints.
     Log(TaskId, LogEvent),
     /// What is to land.
@@ -66,6 +66,15 @@ pub enum Input {
     Hangup,
     /// Time has passed.
     Tick(Timestamp),
+}
+
+/// What there is to read of a task.
+#[derive(Debug, Clone, Default)]
+pub struct TaskText {
+    /// All of it.
+    pub page: String,
+    /// What stands beside its row: why it failed or what is asked, and what is to be done.
+    pub beside: String,
 }
 
 /// What came of a request.
@@ -88,7 +97,7 @@ pub const GUARD: Duration = Duration::from_millis(300);
 /// Does what an input asks for. `at` is the time since the cockpit was started.
 pub fn update(app: &mut App, input: Input, at: Duration) -> Vec<Act> {
     app.toasts.retain(|it| it.is_error || at < it.at + TOAST);
-    let acts = match input {
+    let mut acts = match input {
         Input::Key(key) if key.kind != KeyEventKind::Release => {
             app.toasts.retain(|it| !it.is_error);
             match app.prompt.is_some() || matches!(app.pages.last(), Some(Page::Help { .. })) {
@@ -113,6 +122,8 @@ pub fn update(app: &mut App, input: Input, at: Duration) -> Vec<Act> {
         }
         Input::Data(data) => {
             take_data(app, data, at);
+            // Its words may be others now.
+            app.is_preview_fresh = false;
             landing::refresh(app)
         }
         Input::Unreadable(why) => {
@@ -133,7 +144,7 @@ pub fn update(app: &mut App, input: Input, at: Duration) -> Vec<Act> {
         Input::Done(request, outcome) => decide::done(app, &request, outcome, at),
         Input::Edited(brief, made) => decide::edited(app, *brief, made, at),
         Input::Task(id, read) => {
-            take_task(app, &id, read);
+            take_task(app, &id, *read);
             Vec::new()
         }
         Input::Log(task, event) => {
@@ -173,7 +184,23 @@ pub fn update(app: &mut App, input: Input, at: Duration) -> Vec<Act> {
     app.refresh_body();
     let rows = crate::view::body_rows(app);
     app.scroll = app.scroll.min(app.body.len().saturating_sub(rows));
+    acts.extend(preview(app));
     acts
+}
+
+/// Asks for the words of the task that is selected, where they stand beside the list.
+fn preview(app: &mut App) -> Option<Act> {
+    let is_beside = app.pages.is_empty() && matches!(app.tab, Tab::Board | Tab::Tasks);
+    let task = app.selected_task().filter(|_| is_beside)?;
+    let is_same = app.preview.0.as_ref() == Some(&task);
+    if is_same && app.is_preview_fresh {
+        return None;
+    }
+    app.is_preview_fresh = true;
+    if !is_same {
+        app.preview = (Some(task.clone()), String::new());
+    }
+    Some(Act::ReadTask(task))
 }
 
 /// Takes what is known now; selections stay on their items.
@@ -240,12 +267,17 @@ fn take_landing(app: &mut App, answer: Outcome) {
     }
 }
 
-fn take_task(app: &mut App, id: &TaskId, read: Result<String, String>) {
+fn take_task(app: &mut App, id: &TaskId, read: Result<TaskText, String>) {
+    if app.preview.0.as_ref() == Some(id) {
+        app.preview.1 = read
+            .as_ref()
+            .map_or_else(String::clone, |it| it.beside.clone());
+    }
     let page = app.pages.iter_mut().find_map(|page| match page {
         Page::Task { id: it, text, .. } if it == id => Some(text),
         _ => None,
     });
     if let Some(text) = page {
-        *text = Some(read.unwrap_or_else(|why| why));
+        *text = Some(read.map_or_else(|why| why, |it| it.page));
     }
 }

@@ -52,9 +52,14 @@ pub(super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) {
         let bar = if at == list.at { "▌" } else { " " };
         let room = width.saturating_sub(2 + width_of(sign));
         let text = spread(&line(&left), &right, room);
-        let text_style = match at == list.at {
-            true => app.theme.style(Role::Selected),
-            false => ratatui::style::Style::new(),
+        let asks = matches!(
+            (app.tab, app.data.waiting.get(*row)),
+            (Tab::Inbox, Some(WaitingItem::Question(_)))
+        );
+        let text_style = match (at == list.at, asks) {
+            (true, _) => app.theme.style(Role::Selected),
+            (false, true) => app.theme.style(Role::NeedsYou),
+            (false, false) => ratatui::style::Style::new(),
         };
         Line::from(vec![
             Span::raw(bar),

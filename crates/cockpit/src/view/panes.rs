@@ -175,6 +175,11 @@ fn outline(app: &App, task: &Outline, width: usize) -> Vec<Line<'static>> {
     lines.push(Line::default());
     let subject = cut(&task.subject, LONGEST_SUBJECT);
     lines.extend(wrapped(&subject, width).into_iter().map(Line::from));
+    let (of, words) = &app.preview;
+    if of.as_ref() == Some(&task.id) && !words.is_empty() {
+        lines.push(Line::default());
+        lines.extend(wrapped(words, width).into_iter().map(Line::from));
+    }
     lines
 }
 
@@ -200,7 +205,11 @@ fn inbox(app: &App, frame: &mut Frame<'_>, area: Rect) {
         }
     };
     let width = usize::from(area.width).saturating_sub(4);
-    let block = frame_of(app, cut(&heading, width));
+    let style = match item {
+        WaitingItem::Brief(_) => ratatui::style::Style::new(),
+        WaitingItem::Question(_) => app.theme.style(Role::NeedsYou),
+    };
+    let block = frame_of(app, Line::styled(cut(&heading, width), style));
     let bottom = cut(&bottom, width);
     frame.render_widget(block.title_bottom(bottom), area);
     let above = above(app, inside.width.into());
@@ -291,25 +300,55 @@ fn run(app: &App, width: usize) -> (String, Vec<Line<'static>>) {
         return ("No run".to_owned(), Vec::new());
     };
     let wave = run.wave.map(|(n, of)| format!("wave {n} of {of}, "));
-    let heading = format!(
-        "{} is {}: {}{} of max {} at work",
-        run.title,
-        run.stage,
-        wave.unwrap_or_default(),
-        run.active.len(),
-        run.max_parallel,
-    );
+    let how = match run.is_current() {
+        true => format!(
+            "{}{} of max {} at work",
+            wave.unwrap_or_default(),
+            run.active.len(),
+            run.max_parallel
+        ),
+        false => format!("{} ended", run.ended.len()),
+    };
+    let heading = format!("{} is {}: {how}", run.title, run.stage);
     let mut lines = waves(app, run, width);
     if let Some(timeline) = &run.timeline {
         lines.push(Line::styled("Timeline", app.theme.style(Role::Title)));
         lines.extend(bars(app, timeline, width));
     }
+    lines.extend(sessions(app, run, width));
     lines.push(Line::default());
     lines.push(Line::styled(
         "l shows what the selected task's agent prints",
         app.theme.style(Role::Dim),
     ));
     (heading, lines)
+}
+
+/// So many sessions are named, those about the one on the screen.
+const SESSIONS: usize = 7;
+
+/// What the sessions are called, the newest first; nothing where there is one.
+fn sessions(app: &App, run: &RunState, width: usize) -> Vec<Line<'static>> {
+    let titles = &app.data.sessions;
+    let at = titles.iter().position(|it| *it == run.title);
+    let Some(at) = at.filter(|_| titles.len() > 1) else {
+        return Vec::new();
+    };
+    let heading = format!(
+        "Runs {} of {}: ( and ) turn to others",
+        at + 1,
+        titles.len()
+    );
+    let first = at
+        .saturating_sub(SESSIONS / 2)
+        .min(titles.len().saturating_sub(SESSIONS));
+    let mut lines = vec![Line::styled(heading, app.theme.style(Role::Title))];
+    let shown = titles.iter().enumerate().skip(first).take(SESSIONS);
+    lines.extend(shown.map(|(n, title)| {
+        let bar = if n == at { "▌" } else { " " };
+        Line::from(cut(&format!("{bar} {}", line(title)), width))
+    }));
+    lines
 }
 
 /// The tasks of each wave as signs: what ended first, then what is to come.
@@ -410,7 +449,7 @@ fn thread(app: &App, width: usize) -> (String, Vec<Line<'static>>) {
             line(&head).into_owned(),
             app.theme.style(role),
         ));
-        let body = wrapped(&message.body, width.saturating_sub(2)).into_iter();
+        let body = wrapped(&message.in_full(), width.saturating_sub(2)).into_iter();
         lines.extend(body.map(|it| Line::from(format!("  {it}"))));
         lines.push(Line::default());
     }

@@ -3,7 +3,7 @@
 //! Owns the kinds and hints of what a rule of the model or the table of operations refused. Faults of
 //! disks and of what was typed are the parent's.
 
-use flagpost_model::{Refusal, TaskId, coordination, decision, message};
+use flagpost_model::{Refusal, TaskId, coordination, decision, message, task::StateName};
 
 use super::{FailureKind, hint, shows};
 use crate::{
@@ -169,7 +169,7 @@ pub(super) fn denied(denied: &Denied) -> (FailureKind, Option<String>) {
         Operation::RunStop | Operation::TaskTake => {
             hint("'flagpost release' gives your own task back; 'flagpost stuck' asks a person")
         }
-        Operation::TaskRemove => hint("'flagpost task cancel' says that it is not wanted"),
+        Operation::TaskRemove => hint("'flagpost cancel' says that it is not wanted"),
         Operation::WorkerAdd | Operation::WorkerRemove => {
             hint("an agent joins and leaves by itself: $FLAGPOST_WORKER, or --as, says who it is")
         }
@@ -273,8 +273,14 @@ pub(super) fn refusal(refusal: &Refusal) -> (FailureKind, Option<String>) {
             wanted: "reopened", ..
         } => hint("'flagpost show' tells where it is"),
         Refusal::WrongState { .. } => {
-            hint("'flagpost task reopen' makes it pending again, if that is what you want")
+            hint("'flagpost reopen' makes it pending again, if that is what you want")
         }
+        Refusal::AsksNothing {
+            task,
+            state: StateName::Failed,
+        } => Some(format!(
+            "'flagpost retry {task}' has it tried again; 'flagpost note {task} WORDS' tells the next try something"
+        )),
         Refusal::AsksNothing { .. } => {
             hint("'flagpost status' shows what is asked; 'flagpost note' leaves a remark")
         }

@@ -172,6 +172,26 @@ impl Kind {
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     }
 
+    /// What happened, to a person: "task claimed".
+    pub fn words(&self) -> String {
+        let text = match self {
+            Self::BriefProposed => "brief proposed",
+            Self::BriefDecided => "brief decided",
+            Self::BriefDelivered => "brief delivered",
+            Self::BriefWithheld => "brief withheld",
+            Self::ChangedOutside => "brief changed outside",
+            Self::BriefRead => "brief read",
+            Self::Reported => "report sent",
+            Self::ReportRead => "report read",
+            Self::ReportConfirmed => "report confirmed",
+            Self::EnvelopesArchived => "mail archived",
+            Self::TaskLanded => "task landed",
+            Self::TaskRefused => "landing refused",
+            other => other.as_str(),
+        };
+        text.replace(['.', '_'], " ")
+    }
+
     /// The family: `task` of `task.claimed`.
     pub fn family(&self) -> &str {
         let text = self.as_str();

@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Grows with every change of the schema, or of what a row means.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 
 /// Says that a database is ours: "flag".
 const APPLICATION: i64 = 0x666c_6167;

@@ -59,6 +59,9 @@ CREATE TABLE task(
   UNIQUE(place, name)
 );
 
+-- For people's questions: what the files call it.
+CREATE VIEW tasks AS SELECT list, task AS id, subject, state, owner FROM task;
+
 CREATE TABLE envelope(
   id INTEGER PRIMARY KEY,
   place INTEGER NOT NULL,

@@ -49,7 +49,7 @@ pub(crate) use documents::is_document;
 pub use documents::{SessionDocument, documents};
 pub use left::{How, Left};
 pub use live::{EventPlace, Live};
-pub use output::{Outlook, Output, OutputPart, PartPlace};
+pub use output::{Outlook, Output, OutputPart, PartPlace, TaskOutput};
 pub use pointer::{pointed, shown};
 pub use recover::{Recovered, recover, to_give_back};
 pub use requests::{Asked, Stop, StopRequest, ask_to_stop};
@@ -325,7 +325,7 @@ impl<'h> Sessions<'h> {
     }
 
     /// An ended session's files.
-    pub(crate) fn read_ended(&self, ended: &Ended) -> Result<Session> {
+    pub fn read_ended(&self, ended: &Ended) -> Result<Session> {
         let stage = match session::is_interrupted(&ended.id) {
             true => SessionStatus::Interrupted,
             false => SessionStatus::Archived,

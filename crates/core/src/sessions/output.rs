@@ -5,6 +5,7 @@
 //! read on from where it was.
 
 use std::{
+    collections::BTreeMap,
     ffi::OsStr,
     fs::File,
     io::{Read, Seek as _, SeekFrom},
@@ -52,6 +53,19 @@ pub struct Output {
     events: Option<Events>,
     known: TaskActivity,
     looked: Option<Instant>,
+}
+
+/// That a task's agent left output.
+#[derive(Debug)]
+pub struct TaskOutput {
+    /// The task.
+    pub task: TaskId,
+    /// Its last attempt in the session.
+    pub attempt: u32,
+    /// The newest session that has output of it.
+    pub session: String,
+    /// The file of that attempt.
+    pub path: PathBuf,
 }
 
 /// How much of an output is handed out at once: 256 KiB.
@@ -126,10 +140,7 @@ impl Sessions<'_> {
                 session: session.map(str::to_owned),
             });
         };
-        let lock = read_lock(self.home, &dir)?.unwrap_or_default();
-        let name = dir.file_name().and_then(OsStr::to_str).unwrap_or_default();
-        let session = lock.session.as_ref().map_or(name, SessionId::as_str);
-        let session = session.to_owned();
+        let (id, session) = session_of(self.home, &dir)?;
         let attempt = match attempt {
             Some(asked) if !attempts.contains(&asked) => {
                 return Err(Error::NoAttempt {
@@ -148,13 +159,33 @@ impl Sessions<'_> {
             session,
             agent: None,
             dir: None,
-            id: lock.session.filter(|_| name == layout::LIVE),
+            id: id.filter(|_| dir == self.live_dir()),
             events: Events::open(&dir)?,
             known: TaskActivity::default(),
             looked: None,
         };
         output.poll()?;
         Ok(output)
+    }
+
+    /// The tasks of a list whose agents left output, each with that of the newest session.
+    pub fn outputs(&self, list: &ListRef) -> Result<Vec<TaskOutput>> {
+        let mut found = BTreeMap::new();
+        for dir in self.newest_first(list)? {
+            let (_, session) = session_of(self.home, &dir)?;
+            for (task, attempts) in logs(self.home, &dir, None)? {
+                let Some(attempt) = attempts.last().copied() else {
+                    continue;
+                };
+                found.entry(task.clone()).or_insert_with(|| TaskOutput {
+                    path: path_of(&dir, &task, attempt),
+                    session: session.clone(),
+                    task,
+                    attempt,
+                });
+            }
+        }
+        Ok(found.into_values().collect())
     }
 
     /// The directory of the session that is meant, where it has output of a task, and of which attempts.
@@ -166,6 +197,17 @@ impl Sessions<'_> {
 
     /// The newest session's directory with output of a task, and of which attempts.
     fn newest_with(&self, list: &ListRef, task: &TaskId) -> Result<Option<(PathBuf, Vec<u32>)>> {
+        for dir in self.newest_first(list)? {
+            let attempts = attempts(self.home, &dir, task)?;
+            if !attempts.is_empty() {
+                return Ok(Some((dir, attempts)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The directories of a list's sessions: the live one, then the newest first.
+    fn newest_first(&self, list: &ListRef) -> Result<Vec<PathBuf>> {
         let of_list = |named: Option<&ListRef>| named.is_none_or(|named| named == list);
         // First, since it refuses a directory that leads out of the repository.
         let ended = self.ended()?;
@@ -174,13 +216,7 @@ impl Sessions<'_> {
         let ended = ended.iter().rev();
         let ended = ended.filter(|ended| of_list(ended.lock.list.as_ref()));
         let dirs = [live].into_iter().filter(|_| of_list(lock.list.as_ref()));
-        for dir in dirs.chain(ended.map(|ended| self.dir(&ended.id))) {
-            let attempts = attempts(self.home, &dir, task)?;
-            if !attempts.is_empty() {
-                return Ok(Some((dir, attempts)));
-            }
-        }
-        Ok(None)
+        Ok(dirs.chain(ended.map(|ended| self.dir(&ended.id))).collect())
     }
 
     /// Whether the session of this id still runs.
@@ -384,25 +420,40 @@ pub(super) fn path_of(dir: &Path, task: &TaskId, attempt: u32) -> PathBuf {
         .join(layout::attempt_log(task, attempt))
 }
 
+/// The session of this directory: its id where its lock tells it, and what it is called.
+fn session_of(home: &Home, dir: &Path) -> Result<(Option<SessionId>, String)> {
+    let id = read_lock(home, dir)?.and_then(|lock| lock.session);
+    let name = dir.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    let title = id.as_ref().map_or(name, SessionId::as_str).to_owned();
+    Ok((id, title))
+}
+
 /// Which attempts of a task left output in a session, in order.
 fn attempts(home: &Home, dir: &Path, task: &TaskId) -> Result<Vec<u32>> {
+    let mut logs = logs(home, dir, Some(task))?;
+    Ok(logs.remove(task).unwrap_or_default())
+}
+
+/// Which attempts of each task, or of one alone, left output in a session, in order.
+fn logs(home: &Home, dir: &Path, of: Option<&TaskId>) -> Result<BTreeMap<TaskId, Vec<u32>>> {
     let dir = dir.join(layout::LOGS);
-    let mut attempts = Vec::new();
+    let mut logs: BTreeMap<TaskId, Vec<u32>> = BTreeMap::new();
     for name in fsx::names(home.fs(), &dir)? {
-        let Some(attempt) = name
-            .to_str()
-            .and_then(|it| layout::attempt_of_log(it, task))
-        else {
+        let Some((task, attempt)) = name.to_str().and_then(layout::attempt_of_log) else {
             continue;
         };
+        if of.is_some_and(|of| *of != task) {
+            continue;
+        }
         // A link leads elsewhere, and a pipe would be waited for.
         let file = fsx::stat(home.fs(), &dir.join(name))?;
         if file.is_some_and(|file| file.kind == fsx::FileKind::File) {
-            attempts.push(attempt);
+            logs.entry(task).or_default().push(attempt);
         }
     }
-    attempts.sort_unstable();
-    Ok(attempts)
+    logs.values_mut()
+        .for_each(|attempts| attempts.sort_unstable());
+    Ok(logs)
 }
 
 /// A session's events, read as they are recorded.

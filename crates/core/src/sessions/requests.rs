@@ -61,14 +61,17 @@ pub fn ask_to_stop(sessions: &Sessions<'_>, actor: &WorkerId, what: Stop<'_>) ->
     let home = sessions.home;
     let dir = sessions.live_dir();
     sessions.stay_inside()?;
+    let no_run = || Error::NoRun {
+        place: format!("in {}", sessions.top.display()),
+    };
     if is_empty(home, &dir)? {
-        return Err(Error::NoSession { dir });
+        return Err(no_run());
     }
     // It neither ends nor begins meanwhile.
     let _gate = sessions.lock_gate()?;
     let current = sessions.read_current()?;
     let Some(session) = current.filter(|it| it.stage == SessionStatus::Live) else {
-        return Err(Error::NoSession { dir });
+        return Err(no_run());
     };
     let name = name_of(&session, what)?;
     let path = dir.join(name);

@@ -184,6 +184,30 @@ impl Body {
         summary_of(&said)
     }
 
+    /// All that it says, in words.
+    pub fn words(&self) -> String {
+        let said = match self {
+            Self::Task(body) if body.prompt.is_empty() => body.title.clone(),
+            Self::Task(body) => format!("{}\n\n{}", body.title, body.prompt.trim_end()),
+            Self::Done(body) => body.words(),
+            Self::Stuck(body) => {
+                let on = body.depends_on.as_ref().map(|it| format!(" on task {it}"));
+                let (reason, needs) = (body.reason.trim_end(), body.needs);
+                format!("{reason}\n\nneeds {needs}{}", on.unwrap_or_default())
+            }
+            Self::Progress(body) => {
+                let percent = body.percent.map(|it| format!("{it} % "));
+                let files: String = body.files.iter().map(|it| format!("\n- {it}")).collect();
+                format!("{}{}{files}", percent.unwrap_or_default(), body.status)
+            }
+            Self::Text(text) => return text.clone(),
+        };
+        match self.task() {
+            Some(task) => format!("task {task}: {said}\n"),
+            None => format!("{said}\n"),
+        }
+    }
+
     /// The body as it is stored: JSON, or the words themselves.
     pub fn to_text(&self) -> String {
         match self {

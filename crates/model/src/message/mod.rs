@@ -277,6 +277,12 @@ impl Message {
         }
     }
 
+    /// All that it says, in words.
+    pub fn in_full(&self) -> String {
+        self.typed()
+            .map_or_else(|| self.body.clone(), |body| body.words())
+    }
+
     /// What it says, in a line.
     pub fn line(&self) -> String {
         match self.typed() {

@@ -89,12 +89,21 @@ fn the_seeds_bodies_are_read() {
         body.to_text(),
         "{\n  \"bead_id\": \"b\",\n  \"summary\": \"Done\"\n}\n"
     );
+    assert_eq!(body.words(), "task b: Done\n");
     let progress =
         r#"{"task_id": "b", "percent": 50, "status": "running tests", "files": ["a.rs"]}"#;
     let body = Body::parse(Subject::Progress, progress).unwrap();
     assert_eq!(
         (body.task(), body.line()),
         (Some("b"), "b: 50 % running tests".to_owned())
+    );
+    assert_eq!(body.words(), "task b: 50 % running tests\n- a.rs\n");
+    let stuck =
+        r#"{"bead_id": "b", "reason": "No lexer", "needs": "dependency", "depends_on": "a"}"#;
+    let body = Body::parse(Subject::Stuck, stuck).unwrap();
+    assert_eq!(
+        body.words(),
+        "task b: No lexer\n\nneeds dependency on task a\n"
     );
     assert_eq!(
         Body::parse(Subject::Query, " a?\n"),

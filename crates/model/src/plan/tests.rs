@@ -219,6 +219,9 @@ fn the_stranded_name_the_root_of_it() {
         format!("14: {circle}"),
     ];
     assert_eq!(why_stranded(&outlines), expected);
+    let may_pass = stranded(&Graph::new(&outlines)).into_iter();
+    let may_pass = may_pass.filter(|it| it.why.may_pass()).map(|it| it.id);
+    assert_eq!(may_pass.collect::<Vec<_>>(), ids("2 3 7"));
 }
 
 #[test]

@@ -110,6 +110,15 @@ pub enum StrandedBecause {
     },
 }
 
+impl StrandedBecause {
+    /// Whether what it waits for may still complete: an answer lets a stuck task go on, and the next run
+    /// tries a failed one again.
+    pub fn may_pass(&self) -> bool {
+        let may = |state: &StateName| matches!(state, StateName::Failed | StateName::Stuck);
+        matches!(self, Self::GivenUp { state, .. } if may(state))
+    }
+}
+
 impl fmt::Display for StrandedBecause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

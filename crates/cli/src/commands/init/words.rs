@@ -3,7 +3,7 @@
 //! Owns the words alone: what is done to a file is decided in `core`.
 
 use flagpost_core::instructions::{Done, InspectedFile, InstructionStatus};
-use flagpost_model::{marked_block::BlockStatus, view};
+use flagpost_model::{client::Client, marked_block::BlockStatus, view};
 
 /// What became of a file.
 pub struct File {
@@ -49,6 +49,25 @@ impl File {
             self.name
         ))
     }
+}
+
+/// What comes next in a repository that was not known before.
+pub fn first_steps(clients: &[Client]) -> [String; 3] {
+    let found = match clients {
+        [] => "no agent's program is on PATH: 'flagpost doctor --agents' lists those that Flagpost knows"
+            .to_owned(),
+        some => {
+            let names: Vec<&str> = some.iter().map(|client| client.as_str()).collect();
+            let names = names.join(", ");
+            format!("on PATH: {names}; 'flagpost doctor --agents' checks whether they can be started")
+        }
+    };
+    let agent = clients.first().map_or("CMD", |client| client.as_str());
+    [
+        found,
+        "next: flagpost import PLAN.md, or flagpost add 'What is to be done'".to_owned(),
+        format!("then: flagpost run --agent {agent}"),
+    ]
 }
 
 view! {

@@ -146,7 +146,7 @@ pub fn show(context: &Context, args: &MsgShowArgs) -> anyhow::Result<Answer> {
         )));
     }
     let Some(field) = &args.field else {
-        return Ok(answer.exact(seen.message.body));
+        return Ok(answer.text(seen.message.in_full()).exact(seen.message.body));
     };
     let data: serde_json::Value = serde_json::from_str(&seen.message.body).unwrap_or_default();
     let text = match data.get(field) {

@@ -12,8 +12,8 @@ use flagpost_core::{
     answers::DecidedAnswer,
     relay::{
         Fleet,
-        briefs::BriefView,
-        decide::{self, Decided, DecisionRequest},
+        briefs::{self, BriefView},
+        decide::{self, Decided, DecisionRequest, Undecided},
         fleet::{Ratified, pending, ratify_all},
         shown,
         slash::{count_status, decided_line, ratified_lines},
@@ -26,18 +26,20 @@ use flagpost_model::{
     glob::Glob,
 };
 
-/// Approve briefs: the newest, one, or all
+/// Approve briefs: the newest, one, several, or all
 #[derive(Debug, clap::Args)]
 #[command(
-    override_usage = "flagpost ratify [OPTIONS] <WORKER [SEQ]|all>",
+    override_usage = "flagpost ratify [OPTIONS] <WORKER [SEQ]…|all>",
     after_help = "Example: flagpost ratify W3 7\n\
+    flagpost ratify W1 W2\n\
     flagpost ratify all --scope 'W{1,2}'"
 )]
 pub struct RatifyArgs {
     /// The worker; all is every worker
     worker: String,
-    /// Which brief [default: the newest that waits]
-    seq: Option<String>,
+    /// Which brief [default: the newest that waits]; then more workers and numbers
+    #[arg(value_name = "SEQ")]
+    seq: Vec<String>,
     /// The hash of what you saw: only that is let through, also where it was changed
     #[arg(long, value_name = "HASH", value_parser = hash)]
     seen: Option<Hash>,
@@ -51,19 +53,26 @@ pub struct RatifyArgs {
 
 /// Reject a brief, and notify its worker
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: flagpost reject W3 7 --reason 'Too large: split it'")]
+#[command(after_help = "Example: flagpost reject W3 'Too large: split it'\n\
+    flagpost reject W3 7 'Too large: split it'")]
 pub struct RejectArgs {
     /// The worker
     worker: String,
     /// Which brief [default: the newest that waits]
     seq: Option<String>,
     /// Why; the worker is told; - is stdin
-    #[arg(long, value_name = "TEXT")]
+    #[arg(value_name = "REASON")]
+    words: Option<String>,
+    /// The same as an option
+    #[arg(long, value_name = "TEXT", conflicts_with = "words")]
     reason: Option<String>,
     /// The hash of what you saw: only that is rejected
     #[arg(long, value_name = "HASH", value_parser = hash)]
     seen: Option<Hash>,
 }
+
+/// What is said where the hash of one text comes with several briefs.
+const ONE_SEEN: &str = "--seen goes with one brief: 'flagpost ratify WORKER SEQ --seen HASH'";
 
 fn hash(text: &str) -> Result<Hash, String> {
     let hash = text.parse();
@@ -84,41 +93,128 @@ pub fn ratify(context: &Context, args: &RatifyArgs) -> anyhow::Result<Answer> {
     }
     let mut wish = DecisionRequest::new(Decision::Ratified, Via::Cli);
     wish.seen.clone_from(&args.seen);
-    one(context, &args.worker, args.seq.as_deref(), &wish)
+    match named(&args.worker, &args.seq)?.as_slice() {
+        [(worker, seq)] => one(context, worker, *seq, &wish),
+        _ if args.seen.is_some() => Err(usage(ONE_SEEN)),
+        several => ratify_several(context, several, &wish),
+    }
 }
 
 /// Rejects.
 pub fn reject(context: &Context, args: &RejectArgs) -> anyhow::Result<Answer> {
     let mut wish = DecisionRequest::new(Decision::Rejected, Via::Cli);
-    wish.reason = args
-        .reason
-        .as_deref()
-        .map(crate::text::one_line)
-        .transpose()?;
+    let (seq, words) = match (&args.seq, &args.words) {
+        (Some(word), None) if !is_number(word) => (None, Some(word)),
+        (Some(word), Some(_)) if !is_number(word) => {
+            return Err(usage(
+                "put the reason in quotes, as in reject W3 'Too large: split it'",
+            ));
+        }
+        (seq, words) => (seq.as_deref(), words.as_ref()),
+    };
+    if words.is_some() && args.reason.is_some() {
+        return Err(usage("give the reason once"));
+    }
+    let reason = words.or(args.reason.as_ref());
+    wish.reason = reason.map(|it| crate::text::one_line(it)).transpose()?;
     wish.seen.clone_from(&args.seen);
-    one(context, &args.worker, args.seq.as_deref(), &wish)
+    let seq = seq.map(str::parse).transpose()?;
+    one(context, &args.worker.parse()?, seq, &wish)
+}
+
+/// Whether a word is meant as the number of a brief.
+fn is_number(word: &str) -> bool {
+    word.bytes().all(|it| it.is_ascii_digit())
+}
+
+/// The briefs that words name: a number is of the worker before it; a worker without one is meant with
+/// its newest.
+fn named(first: &str, words: &[String]) -> anyhow::Result<Vec<(WorkerId, Option<Seq>)>> {
+    let mut worker: WorkerId = first.parse()?;
+    let mut briefs = vec![(worker.clone(), None)];
+    for word in words {
+        if !is_number(word) {
+            worker = word.parse()?;
+            briefs.push((worker.clone(), None));
+            continue;
+        }
+        if briefs.last().is_some_and(|(_, seq)| seq.is_none()) {
+            briefs.pop();
+        }
+        briefs.push((worker.clone(), Some(word.parse()?)));
+    }
+    Ok(briefs)
+}
+
+/// The number of the brief that is meant, and how its text begins where nobody named it.
+fn meant(
+    context: &Context,
+    worker: &WorkerId,
+    seq: Option<Seq>,
+    wish: &DecisionRequest,
+) -> anyhow::Result<(Seq, String)> {
+    if let Some(seq) = seq {
+        return Ok((seq, String::new()));
+    }
+    let newest = newest(context, worker, wish)?;
+    Ok((newest.brief.seq, first_lines(&newest)))
 }
 
 fn one(
     context: &Context,
-    worker: &str,
-    seq: Option<&str>,
+    worker: &WorkerId,
+    seq: Option<Seq>,
     wish: &DecisionRequest,
 ) -> anyhow::Result<Answer> {
-    let worker: WorkerId = worker.parse()?;
-    let seq: Option<Seq> = seq.map(str::parse).transpose()?;
-    let mail = context.fleet()?.mail(&worker)?;
-    let (seq, begins) = match seq {
-        Some(seq) => (seq, String::new()),
-        None => {
-            let newest = newest(context, &worker, wish)?;
-            (newest.brief.seq, first_lines(&newest))
-        }
-    };
+    let mail = context.fleet()?.mail(worker)?;
+    let (seq, begins) = meant(context, worker, seq, wish)?;
     let decided = decide::decide(&mail, &context.actor()?, Some(seq), wish)?;
     let mut answer = answer(&decided);
     answer.text = format!("{}\n{begins}", answer.text);
     Ok(answer)
+}
+
+/// Ratifies several briefs. All are looked up before the first is decided, so that a typo in the last
+/// one costs nothing; what one of them is refused for keeps no other from its decision.
+fn ratify_several(
+    context: &Context,
+    briefs: &[(WorkerId, Option<Seq>)],
+    wish: &DecisionRequest,
+) -> anyhow::Result<Answer> {
+    let (operator, fleet) = (context.actor()?, context.fleet()?);
+    let mut looked_up = Vec::new();
+    for (worker, seq) in briefs {
+        let mail = fleet.mail(worker)?;
+        let (seq, begins) = meant(context, worker, *seq, wish)?;
+        briefs::show(&mail, seq)?;
+        looked_up.push((mail, seq, begins));
+    }
+    let (mut all, mut text) = (Ratified::default(), String::new());
+    for (mail, seq, begins) in looked_up {
+        match decide::decide(&mail, &operator, Some(seq), wish) {
+            Ok(decided) => {
+                text += &format!("{}\n{begins}", decided_line(&decided));
+                all.done.push(decided);
+            }
+            Err(error) => {
+                let seq = Some(seq);
+                all.failed
+                    .push((mail.worker().clone(), Undecided { seq, error }));
+            }
+        }
+    }
+    let mut answer = ratified_answer(&all).text(text);
+    answer.notes = ratified_lines(&all).faults;
+    answer.code = failed(&all);
+    Ok(answer)
+}
+
+/// The exit code where some could not be ratified.
+fn failed(all: &Ratified) -> u8 {
+    match all.failed.is_empty() {
+        true => 0,
+        false => FailureKind::Failed as u8,
+    }
 }
 
 /// The newest brief that waits. Where some came that the operator was not shown, what waits is listed
@@ -191,15 +287,13 @@ pub fn answer(decided: &Decided) -> Answer {
 }
 
 fn all(context: &Context, args: &RatifyArgs) -> anyhow::Result<Answer> {
-    if args.seq.is_some() {
+    if !args.seq.is_empty() {
         return Err(usage(
             "all takes no number: 'flagpost ratify WORKER SEQ' decides on one brief",
         ));
     }
     if args.seen.is_some() {
-        return Err(usage(
-            "--seen goes with one brief: 'flagpost ratify WORKER SEQ --seen HASH'",
-        ));
+        return Err(usage(ONE_SEEN));
     }
     let scope: Option<Glob> = args.scope.as_deref().map(str::parse).transpose()?;
     let (operator, fleet) = (context.actor()?, context.fleet()?);
@@ -210,10 +304,9 @@ fn all(context: &Context, args: &RatifyArgs) -> anyhow::Result<Answer> {
         _ => said.lines.join("\n"),
     };
     let mut answer = ratified_answer(&all).text(text).notes(said.faults);
-    answer.code = match (args.count_status, all.failed.is_empty()) {
-        (true, _) => count_status(all.done.len()),
-        (false, true) => 0,
-        (false, false) => FailureKind::Failed as u8,
+    answer.code = match args.count_status {
+        true => count_status(all.done.len()),
+        false => failed(&all),
     };
     Ok(answer)
 }

@@ -10,7 +10,7 @@ use flagpost_core::{
         shown, slash,
     },
 };
-use flagpost_model::{Seq, WorkerId, message::Message, task::Origin};
+use flagpost_model::{Seq, WorkerId, envelope::Report, message::Message, task::Origin};
 
 use super::withheld;
 use crate::{
@@ -145,7 +145,7 @@ pub fn outbox(context: &Context, args: &OutboxArgs) -> anyhow::Result<Answer> {
         let worker = worker.clone();
         let answer = Answer::of(&paper).ids([name(&paper)]);
         return Ok(
-            in_full(answer, &paper.report.body, args.raw).then(move |context| {
+            report_in_full(answer, &paper.report, args.raw).then(move |context| {
                 let mail = context.fleet()?.mail(&worker)?;
                 let agent = context.settings.agent()?;
                 reports::read(&mail, &context.actor()?, agent.as_ref(), seq)?;
@@ -195,6 +195,14 @@ pub fn outbox(context: &Context, args: &OutboxArgs) -> anyhow::Result<Answer> {
         .ids(papers.iter().map(name))
         .notes(unseen(context, hidden))
         .notes(crate::shape::skipped_notes(&skipped)))
+}
+
+/// A whole report: in words, unless every byte of it is asked for.
+fn report_in_full(answer: Answer, report: &Report, raw: bool) -> Answer {
+    match raw {
+        true => in_full(answer, &report.body, true),
+        false => in_full(answer, &Message::of_report(report).in_full(), false),
+    }
 }
 
 /// A whole text: as clean in a pipe as on a terminal, unless every byte of it is asked for.

@@ -6,13 +6,14 @@ use crate::{context::Context, terminal::line};
 
 /// The command that answers a question, but for the words, as it works from where the reader stands.
 pub fn command(context: &Context, asked: &OpenQuestion<'_>) -> String {
+    format!("flagpost answer {}{}", asked.task.id, elsewhere(context))
+}
+
+/// What a command needs to be about the same list.
+pub fn elsewhere(context: &Context) -> String {
     let list = context.globals.list.as_ref();
     let list = list.map(|list| format!(" --list {}", quoted(list)));
-    format!(
-        "flagpost answer {}{}",
-        asked.task.id,
-        list.unwrap_or_default()
-    )
+    list.unwrap_or_default()
 }
 
 /// A question in a line, and below how to answer it. A task that came stuck from elsewhere asks

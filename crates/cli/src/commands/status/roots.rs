@@ -11,11 +11,9 @@ use flagpost_model::{ListId, view};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::screen::Screen;
-
 /// The lists of the roots.
-pub fn section(screen: Screen, roots: &[Root]) -> String {
-    let lines = roots.iter().filter_map(|root| match &root.standing {
+pub fn lines(roots: &[Root]) -> impl Iterator<Item = String> {
+    roots.iter().filter_map(|root| match &root.standing {
         RootStatus::Readable { lists, .. } if !lists.is_empty() => {
             let names: Vec<_> = lists.iter().take(10).map(|list| list.as_str()).collect();
             let more = match lists.len().saturating_sub(10) {
@@ -26,8 +24,7 @@ pub fn section(screen: Screen, roots: &[Root]) -> String {
             Some(format!("{dir}: {}{more}", names.join(" ")))
         }
         _ => None,
-    });
-    super::section(screen, "Lists in other roots", lines)
+    })
 }
 
 /// What a person should know about the roots.

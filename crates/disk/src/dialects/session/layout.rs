@@ -77,11 +77,12 @@ pub fn attempt_log(id: &TaskId, attempt: u32) -> String {
     format!("task-{id}-attempt-{attempt}.log")
 }
 
-/// Which attempt of a task a log is of; none for any other name.
-pub fn attempt_of_log(name: &str, id: &TaskId) -> Option<u32> {
-    let rest = name.strip_prefix(&format!("task-{id}-attempt-"))?;
-    let attempt = rest.strip_suffix(".log")?.parse().ok()?;
-    (name == attempt_log(id, attempt)).then_some(attempt)
+/// Which attempt of which task a log is of; none for any other name.
+pub fn attempt_of_log(name: &str) -> Option<(TaskId, u32)> {
+    let rest = name.strip_prefix("task-")?.strip_suffix(".log")?;
+    let (id, attempt) = rest.rsplit_once("-attempt-")?;
+    let (id, attempt) = (id.parse().ok()?, attempt.parse().ok()?);
+    (name == attempt_log(&id, attempt)).then_some((id, attempt))
 }
 
 /// Which task a context file belongs to; none for any other name.
@@ -115,24 +116,17 @@ mod tests {
     #[test]
     fn a_log_is_of_one_task_and_attempt() {
         let id = |text: &str| text.parse::<TaskId>().unwrap();
-        assert_eq!(
-            attempt_of_log(&attempt_log(&id("7"), 12), &id("7")),
-            Some(12)
-        );
+        for (task, attempt) in [("7", 12), ("7-attempt-1", 2)] {
+            let name = attempt_log(&id(task), attempt);
+            assert_eq!(attempt_of_log(&name), Some((id(task), attempt)), "{name}");
+        }
         for other in [
-            "task-71-attempt-1.log",
-            "task-7-attempt-1-attempt-2.log",
             "task-7-attempt-01.log",
             "task-7-attempt-+1.log",
             "task-7-attempt-.log",
             "result-task-7-attempt-1.md",
         ] {
-            assert_eq!(attempt_of_log(other, &id("7")), None, "{other}");
+            assert_eq!(attempt_of_log(other), None, "{other}");
         }
-        let odd = id("7-attempt-1");
-        assert_eq!(
-            attempt_of_log("task-7-attempt-1-attempt-2.log", &odd),
-            Some(2)
-        );
     }
 }
