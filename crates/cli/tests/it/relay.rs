@@ -401,6 +401,12 @@ fn slash() {
     $ slash '/inbox'
     W1 0001 dispatch_brief #1192 Merge the seal
     W2 0001 dispatch_brief #1244 Write the parser
+    $ inbox W1 1
+    # Merge the seal
+
+    All of it.
+    $ inbox W1 2
+    Turn 0
     $ slash '/ratify all --scope=W{1,3}'
     exit 1
     RATIFIED #1192 Merge the seal → W1
