@@ -228,7 +228,7 @@ fn edit(
     let Some(body) = given else {
         return Err(Error::Invalid {
             what: format!("/edit {worker} {seq}"),
-            reason: "the edited brief goes beside the command".to_owned(),
+            reason: "send the new body as text beside the command".to_owned(),
         });
     };
     let seen = match desk.seen {
@@ -248,7 +248,7 @@ fn body_of(desk: &SlashContext<'_>, text: TextSource, given: Option<String>) -> 
         TextSource::Given => given.ok_or_else(|| {
             invalid(
                 "brief".to_owned(),
-                "say --brief=FILE or --inline=TEXT, or give it on stdin",
+                "say --brief=FILE or --inline=TEXT, or send it as text beside the command",
             )
         }),
         TextSource::File(name) => {
