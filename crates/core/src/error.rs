@@ -243,6 +243,8 @@ pub enum Error {
         holder: Option<String>,
     },
     /// The session in the live directory did not come to its end, so it cannot be archived.
+        /// Only the age of its lock says so: nobody can be asked.
+        is_unsure: bool,
     #[error("session {session} died before it was complete")]
     SessionIncomplete {
         /// Its id, as its lock says.

@@ -291,6 +291,15 @@ pub fn judge(error: &Error) -> (FailureKind, Option<String>) {
         Error::NotRunning { .. } => (
             FailureKind::Conflict,
             hint("'flagpost session show' tells what runs; 'flagpost stop' alone ends the run"),
+        Error::SessionLive {
+            is_unsure: true, ..
+        } => (
+            FailureKind::Conflict,
+            hint(
+                "'flagpost session show' tells what it is doing; where its program is gone, \
+                 'flagpost run --force-start' moves its files aside and starts",
+            ),
+        ),
         ),
         Error::SessionIncomplete { .. } => (
             FailureKind::Conflict,
