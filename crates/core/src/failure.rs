@@ -256,13 +256,21 @@ pub fn judge(error: &Error) -> (FailureKind, Option<String>) {
             FailureKind::NotFound,
             hint("'flagpost list' shows what the rest waits for"),
         ),
-        Error::NoRepository { .. } => (
+        Error::NoRepository { list: None, .. } => (
             FailureKind::NotFound,
             hint("run 'flagpost init' at the top of your project, or name a list with --list"),
         ),
         Error::LostRepository { .. } => (
             FailureKind::Invalid,
             hint("'flagpost doctor' says whose it is, and 'flagpost doctor --fix' binds it anew"),
+        Error::NoRepository {
+            list: Some(list), ..
+        } => {
+            let next = format!(
+                "run 'flagpost init' at the top of the project that {list} is for, and this command there"
+            );
+            (FailureKind::NotFound, Some(next))
+        }
         ),
         Error::BridgeRuns { .. } => (
             FailureKind::Conflict,

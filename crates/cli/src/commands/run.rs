@@ -556,11 +556,5 @@ fn as_typed() -> String {
 
 /// The sessions of the repository we stand in.
 pub fn sessions(context: &Context) -> anyhow::Result<Sessions<'_>> {
-    match context.repository()? {
-        Some(repository) => Ok(Sessions::of(&context.home, &repository)),
-        None => Err(flagpost_core::Error::NoRepository {
-            dir: context.dir.clone(),
-        }
-        .into()),
-    }
+    Ok(Sessions::of(&context.home, &context.own_repository()?))
 }
