@@ -208,7 +208,10 @@ pub fn judge(error: &Error) -> (FailureKind, Option<String>) {
         }
         Error::NotLive { .. } => (
             FailureKind::Conflict,
-            hint("it is live once it asks: 'flagpost worker next' or 'flagpost worker heartbeat'"),
+            hint(
+                "it is live once it asks: 'flagpost worker next' or 'flagpost worker heartbeat'; \
+                 'flagpost assign' queues a brief until then",
+            ),
         ),
         Error::Registered { .. } => (
             FailureKind::Conflict,
@@ -260,9 +263,6 @@ pub fn judge(error: &Error) -> (FailureKind, Option<String>) {
             FailureKind::NotFound,
             hint("run 'flagpost init' at the top of your project, or name a list with --list"),
         ),
-        Error::LostRepository { .. } => (
-            FailureKind::Invalid,
-            hint("'flagpost doctor' says whose it is, and 'flagpost doctor --fix' binds it anew"),
         Error::NoRepository {
             list: Some(list), ..
         } => {
@@ -271,6 +271,9 @@ pub fn judge(error: &Error) -> (FailureKind, Option<String>) {
             );
             (FailureKind::NotFound, Some(next))
         }
+        Error::LostRepository { .. } => (
+            FailureKind::Invalid,
+            hint("'flagpost doctor' says whose it is, and 'flagpost doctor --fix' binds it anew"),
         ),
         Error::BridgeRuns { .. } => (
             FailureKind::Conflict,
@@ -288,6 +291,15 @@ pub fn judge(error: &Error) -> (FailureKind, Option<String>) {
             FailureKind::Failed,
             hint("set FLAGPOST_HOME to a directory of yours"),
         ),
+        Error::SessionLive {
+            is_unsure: true, ..
+        } => (
+            FailureKind::Conflict,
+            hint(
+                "'flagpost session show' tells what it is doing; where its program is gone, \
+                 'flagpost run --force-start' moves its files aside and starts",
+            ),
+        ),
         Error::SessionLive { .. } => (
             FailureKind::Conflict,
             hint("'flagpost session show' tells what it is doing; wait for it to end"),
@@ -299,15 +311,6 @@ pub fn judge(error: &Error) -> (FailureKind, Option<String>) {
         Error::NotRunning { .. } => (
             FailureKind::Conflict,
             hint("'flagpost session show' tells what runs; 'flagpost stop' alone ends the run"),
-        Error::SessionLive {
-            is_unsure: true, ..
-        } => (
-            FailureKind::Conflict,
-            hint(
-                "'flagpost session show' tells what it is doing; where its program is gone, \
-                 'flagpost run --force-start' moves its files aside and starts",
-            ),
-        ),
         ),
         Error::SessionIncomplete { .. } => (
             FailureKind::Conflict,

@@ -280,8 +280,19 @@ pub fn assign(
     worker: &WorkerId,
     proposal: NewBrief,
 ) -> Result<Proposed> {
+    workers::must_be_live(&fleet.mail(worker)?)?;
+    queue(fleet, actor, worker, proposal)
+}
+
+/// Proposes a brief for a worker of the fleet; one that does not run reads it when it starts.
+pub fn queue(
+    fleet: &Fleet<'_>,
+    actor: &WorkerId,
+    worker: &WorkerId,
+    proposal: NewBrief,
+) -> Result<Proposed> {
     let mail = fleet.mail(worker)?;
-    workers::must_be_live(&mail)?;
+    workers::must_belong(&mail)?;
     briefs::propose(&mail, actor, proposal)
 }
 
@@ -292,9 +303,7 @@ pub fn redirect(
     worker: &WorkerId,
     text: String,
 ) -> Result<Proposed> {
-    let mail = fleet.mail(worker)?;
-    workers::must_belong(&mail)?;
-    briefs::propose(&mail, actor, plain(BriefKind::Redirect, text))
+    queue(fleet, actor, worker, plain(BriefKind::Redirect, text))
 }
 
 /// Gives whoever reported last on a pull request leave to merge it.
