@@ -17,6 +17,8 @@
 # With FLAGPOST_HAND set, that program is given each brief instead of stdout, as
 # HAND BODY_FILE DECISION NUMBER, and the brief counts as read once it succeeds.
 #
+# While it runs, WORKER_DIR/alive is touched three times a minute: the worker counts as live.
+#
 # A shell cannot check that the text is the one that was decided on; 'flagpost worker next' does.
 
 set -u
@@ -40,12 +42,17 @@ decision() {
     return 1
 }
 
-# Says that the brief $1 was read; to nobody else on this machine.
-acknowledge() {
+# Makes the file $1 or makes it young, for nobody else on this machine.
+touch_own() {
     (
         umask 077
-        : >"$1.read"
+        : >"$1"
     )
+}
+
+# Says that the brief $1 was read.
+acknowledge() {
+    touch_own "$1.read"
 }
 
 # Prints the brief $1 (a path without its ending) unless it is undecided, half, read, or taken back.
@@ -77,7 +84,12 @@ deliver() {
     acknowledge "$1"
 }
 
+looks=0
 while :; do
+    if test $((looks % 40)) = 0; then
+        touch_own "$dir/alive"
+    fi
+    looks=$((looks + 1))
     # Four digits come before five, and so on: the order of the numbers.
     for body in "$inbox"/[0-9][0-9][0-9][0-9].brief \
         "$inbox"/[0-9][0-9][0-9][0-9][0-9].brief \

@@ -127,7 +127,8 @@ impl Context {
 
     fn no_repository(&self) -> anyhow::Error {
         let dir = self.dir.clone();
-        Error::NoRepository { dir }.into()
+        let list = self.named_list().ok().flatten();
+        Error::NoRepository { dir, list }.into()
     }
 
     /// The list that is named, by option or variable.

@@ -14,7 +14,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use flagpost_core::{Error, files::Draft};
+use flagpost_core::{
+    Error,
+    bridge::{self, Host},
+    files::Draft,
+};
 use flagpost_model::notification::{TerminalNames, signal};
 use ratatui::{Terminal, backend::CrosstermBackend};
 use signal_hook::{
@@ -40,6 +44,9 @@ use crate::{
 
 /// No more drawings a second than thirty.
 const FRAME: Duration = Duration::from_millis(33);
+
+/// How long the bridge has for the command that it carries out when the cockpit is closed.
+const BRIDGE_GRACE: Duration = Duration::from_secs(2);
 
 /// What the cockpit is opened with.
 #[derive(Debug)]
@@ -106,9 +113,14 @@ pub fn run(cockpit: Cockpit) -> Result<(), CockpitError> {
         log: None,
         landing: None,
     };
-    source::clock(place, send.clone());
+    source::clock(Arc::clone(&place), send.clone());
     taken.read(send);
-    turn(&mut app, &mut screen, hands, &inputs)
+    // What comes of it is told by the history, as of any other bridge.
+    let bridge = bridge::tend(place.home.clone(), Host::Cockpit, |_| {});
+    let closed = turn(&mut app, &mut screen, hands, &inputs);
+    // What it is cut off from counts as left by a crash.
+    bridge.end(BRIDGE_GRACE);
+    closed
 }
 
 /// Ends the loop by a signal: the terminal is given back on the way out. Those that keys send are meant for

@@ -236,6 +236,8 @@ pub enum Error {
     NoRepository {
         /// Where we stand.
         dir: PathBuf,
+        /// The list that was named, which does not tell of any.
+        list: Option<ListRef>,
     },
     /// What says whose history records the list names no repository that has one.
     #[error("{list} is bound to a repository that has no history here")]
@@ -253,6 +255,8 @@ pub enum Error {
         session: String,
         /// Who holds it.
         holder: Option<String>,
+        /// Only the age of its lock says so: nobody can be asked.
+        is_unsure: bool,
     },
     /// The session in the live directory did not come to its end, so it cannot be archived.
     #[error("session {session} died before it was complete")]

@@ -218,7 +218,10 @@ pub fn judge(error: &Error) -> (FailureKind, Option<String>) {
         }
         Error::NotLive { .. } => (
             FailureKind::Conflict,
-            hint("it is live once it asks: 'flagpost worker next' or 'flagpost worker heartbeat'"),
+            hint(
+                "it is live once it asks: 'flagpost worker next' or 'flagpost worker heartbeat'; \
+                 'flagpost assign' queues a brief until then",
+            ),
         ),
         Error::Registered { .. } => (
             FailureKind::Conflict,
@@ -266,10 +269,18 @@ pub fn judge(error: &Error) -> (FailureKind, Option<String>) {
             FailureKind::NotFound,
             hint("'flagpost list' shows what the rest waits for"),
         ),
-        Error::NoRepository { .. } => (
+        Error::NoRepository { list: None, .. } => (
             FailureKind::NotFound,
             hint("run 'flagpost init' at the top of your project, or name a list with --list"),
         ),
+        Error::NoRepository {
+            list: Some(list), ..
+        } => {
+            let next = format!(
+                "run 'flagpost init' at the top of the project that {list} is for, and this command there"
+            );
+            (FailureKind::NotFound, Some(next))
+        }
         Error::LostRepository { .. } => (
             FailureKind::Invalid,
             hint("'flagpost doctor' says whose it is, and 'flagpost doctor --fix' binds it anew"),
@@ -289,6 +300,15 @@ pub fn judge(error: &Error) -> (FailureKind, Option<String>) {
         Error::NoHome => (
             FailureKind::Failed,
             hint("set FLAGPOST_HOME to a directory of yours"),
+        ),
+        Error::SessionLive {
+            is_unsure: true, ..
+        } => (
+            FailureKind::Conflict,
+            hint(
+                "'flagpost session show' tells what it is doing; where its program is gone, \
+                 'flagpost run --force-start' moves its files aside and starts",
+            ),
         ),
         Error::SessionLive { .. } => (
             FailureKind::Conflict,

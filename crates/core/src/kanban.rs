@@ -148,14 +148,11 @@ fn context(home: &Home, dir: &Path) -> Result<Value> {
 }
 
 /// How far a session is, as its file says; none where it has no status or no time, so that the file itself
-/// is shown. A word for the status, or a time, that is none of ours is passed on.
+/// is shown. Both are passed on as they are written, a time with its zone.
 fn shown(text: &str) -> Option<Value> {
     let progress = &progress::parse(text);
-    let said = |key| progress::header_value(text, key).map(str::to_owned);
-    let status = progress.status.map(|it| it.to_string());
-    let status = status.or_else(|| said("Status"))?;
-    let updated = progress.updated.map(|at| at.to_string());
-    let updated = updated.or_else(|| said("Updated"))?;
+    let status = progress::header_value(text, "Status")?;
+    let updated = progress::header_value(text, "Updated")?;
     let (wave, of) = progress.wave.unwrap_or((1, 1));
     let active = progress
         .active

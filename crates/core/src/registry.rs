@@ -82,6 +82,7 @@ pub fn only_repository(home: &Home) -> Result<Repository> {
         (Some(one), true) => Ok(one),
         (None, _) => Err(Error::NoRepository {
             dir: home.root().clone(),
+            list: None,
         }),
         (Some(last), false) => Err(Error::Ambiguous {
             given: "the repository".to_owned(),

@@ -1,171 +1,23 @@
-//! The bridge inside the daemon, where the configuration wants it.
-//!
-//! Owns a thread and when it processes: never beside a live processor, never after somebody asked for
-//! a stop, and always as the configuration is at this moment. A notice of the system wakes the poll
-//! early; the poll alone suffices. What is done is the loop that `flagpost agent start` runs too.
-
-use std::{
-    cell::Cell,
-    sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel},
-    thread::{self, JoinHandle},
-    time::{Duration, Instant},
-};
+//! The bridge inside the daemon, where the configuration wants it; what happens to it is in the log.
 
 use flagpost_core::{
-    Home, Result,
-    bridge::{Background, Bridge, Host, Processor, Rest, Service, ServiceEvent, serve},
+    Home,
+    bridge::{self, Host, Tended, TendedEvent},
 };
-use flagpost_disk::notices::Watcher;
 use tracing::{debug, info, warn};
 
-/// How often to ask what the configuration wants, and whether somebody else processes.
-const LOOK: Duration = Duration::from_secs(1);
-/// How often to ask whether the thread has ended.
-const PAUSE: Duration = Duration::from_millis(2);
-
-/// The thread that looks after the bridge.
-pub(crate) struct Tended {
-    notices: Sender<Notice>,
-    thread: JoinHandle<()>,
-}
-
-/// What the thread is told.
-enum Notice {
-    /// Something happened to the inbox.
-    Inbox,
-    /// The daemon ends.
-    End,
-}
-
-/// Looks after the bridge of a home from now on. Whoever starts a daemon takes back an earlier stop.
+/// Looks after the bridge of a home from now on.
 pub(crate) fn tend(home: Home) -> Tended {
-    let (notices, told) = channel();
-    let own = notices.clone();
-    let thread = thread::spawn(move || {
-        let tending = Tending {
-            home,
-            notices: own,
-            told,
-            last: Cell::new(None),
-            is_over: Cell::new(false),
-        };
-        tending.run();
-    });
-    Tended { notices, thread }
-}
-
-impl Tended {
-    /// Ends it, after the command that is being carried out; whether it has ended by then.
-    pub(crate) fn end(self, moment: Duration) -> bool {
-        // It may have ended by itself.
-        let _: std::result::Result<(), _> = self.notices.send(Notice::End);
-        let begun = Instant::now();
-        while !self.thread.is_finished() && begun.elapsed() < moment {
-            thread::sleep(PAUSE);
+    bridge::tend(home, Host::Daemon, |event| match event {
+        TendedEvent::Runs(dir) => info!(dir = %dir.display(), "the bridge runs"),
+        TendedEvent::Processed(item) => match &item.error {
+            None => info!("bridge: {} → ok", item.title),
+            Some(error) => info!("bridge: {} → error: {error}", item.title),
+        },
+        TendedEvent::Stopped(processed) => info!(processed, "the bridge has stopped"),
+        TendedEvent::Unwatched(error) => {
+            debug!(%error, "the system does not tell of the bridge's inbox");
         }
-        self.thread.is_finished()
-    }
-}
-
-struct Tending {
-    home: Home,
-    notices: Sender<Notice>,
-    told: Receiver<Notice>,
-    /// The last trouble that was told of; the same is not told again and again.
-    last: Cell<Option<String>>,
-    is_over: Cell<bool>,
-}
-
-impl Tending {
-    fn run(&self) {
-        if let Ok(Some(wanted)) = Background::configured(&self.home)
-            && let Err(error) = wanted.bridge(&self.home).and_then(|it| it.resume())
-        {
-            self.trouble(&error);
-        }
-        while !self.is_over.get() {
-            match self.round() {
-                Ok(()) => {}
-                Err(error) => self.trouble(&error),
-            }
-            self.rest(LOOK);
-        }
-    }
-
-    /// Processes, where that is wanted and nobody else does, until something else is wanted.
-    fn round(&self) -> Result<()> {
-        let Some(wanted) = Background::configured(&self.home)? else {
-            return Ok(());
-        };
-        let bridge = wanted.bridge(&self.home)?;
-        if bridge.is_stopped()? {
-            return Ok(());
-        }
-        let Some(mut processor) = Processor::start(&bridge)? else {
-            return Ok(());
-        };
-        let _watcher = self.watch(&bridge);
-        let looked = Cell::new(Instant::now());
-        let rest = |time| {
-            if looked.get().elapsed() >= LOOK {
-                looked.set(Instant::now());
-                // One that cannot be read in between says nothing new.
-                let now = Background::configured(&self.home);
-                if now.is_ok_and(|now| now.as_ref() != Some(&wanted)) {
-                    return Rest::Stop;
-                }
-            }
-            self.rest(time)
-        };
-        let service = Service {
-            host: Host::Daemon,
-            poll: wanted.poll,
-            rest: &rest,
-        };
-        info!(dir = %bridge.dir().display(), "the bridge runs");
-        let served = serve(
-            &mut processor,
-            &bridge,
-            &service,
-            &mut |event| match event {
-                ServiceEvent::Processed(item) => match &item.error {
-                    None => info!("bridge: {} → ok", item.title),
-                    Some(error) => info!("bridge: {} → error: {error}", item.title),
-                },
-                ServiceEvent::Trouble(error) => self.trouble(error),
-            },
-        );
-        info!(processed = served.processed, "the bridge has stopped");
-        Ok(())
-    }
-
-    /// Waits for so long, unless something happens.
-    fn rest(&self, time: Duration) -> Rest {
-        let rest = match self.told.recv_timeout(time) {
-            Ok(Notice::Inbox) => Rest::Woken,
-            Err(RecvTimeoutError::Timeout) => Rest::Over,
-            Ok(Notice::End) | Err(RecvTimeoutError::Disconnected) => Rest::Stop,
-        };
-        self.is_over.set(self.is_over.get() || rest == Rest::Stop);
-        rest
-    }
-
-    /// Wakes the poll where something happens to the inbox, for as long as the answer lives.
-    fn watch(&self, bridge: &Bridge<'_>) -> Option<Watcher> {
-        let notices = self.notices.clone();
-        let watched = bridge.watch(move || {
-            // Nobody listens any more once the daemon has ended.
-            let _: std::result::Result<(), _> = notices.send(Notice::Inbox);
-        });
-        watched
-            .inspect_err(|error| debug!(%error, "the system does not tell of the bridge's inbox"))
-            .ok()
-    }
-
-    fn trouble(&self, error: &flagpost_core::Error) {
-        let text = error.to_string();
-        if self.last.replace(Some(text.clone())).as_ref() != Some(&text) {
-            warn!(%error, "the bridge cannot go on; trying again");
-        }
-    }
+        TendedEvent::Trouble(error) => warn!(%error, "the bridge cannot go on; trying again"),
+    })
 }

@@ -157,16 +157,21 @@ impl WatchDuty for Troubles {
     }
 }
 
-/// Says that a message cannot be understood, or that somebody took a number without asking for one.
+/// Says that a message cannot be understood, or that somebody broke the contract of the mail: took a
+/// number without asking for one, or wrote over a message that has one.
 fn warn_of(line: &Line) {
     let entry = &line.entry;
     let said = |key: &str| entry.detail.get(key).and_then(Value::as_str);
     let file = said("file").unwrap_or_default();
     let worker = entry.worker.as_ref().map_or("", WorkerId::as_str);
     let reason = said("reason").unwrap_or("somebody took a number that was not given out");
+    let kind = entry.kind.as_str();
     match entry.kind {
-        Kind::EnvelopeQuarantined | Kind::ContractViolated => {
-            warn!(worker, file, kind = entry.kind.as_str(), "{reason}");
+        Kind::EnvelopeQuarantined => warn!(worker, file, kind, "{reason}"),
+        Kind::ContractViolated => warn!(worker, file, kind, "contract violation: {reason}"),
+        // Other such lines tell of marks.
+        Kind::ChangedOutside if said("since").is_some() => {
+            warn!(worker, file, kind, "contract violation: {reason}");
         }
         _ => {}
     }

@@ -131,8 +131,12 @@ impl AgentSeat {
     pub(crate) fn repository(&self) -> Result<Repository> {
         match &self.place {
             SeatPlace::Of(repository, _) => Ok(repository.clone()),
-            SeatPlace::In(dir) => Repository::find(&self.home, dir)?
-                .ok_or_else(|| Error::NoRepository { dir: dir.clone() }),
+            SeatPlace::In(dir) => {
+                Repository::find(&self.home, dir)?.ok_or_else(|| Error::NoRepository {
+                    dir: dir.clone(),
+                    list: None,
+                })
+            }
         }
     }
 

@@ -2,8 +2,9 @@
 //! coordination directory is.
 //!
 //! Owns the spelling `coord:PATH` of the last, and which names others may have: whatever a directory is
-//! called that is none of ours. No name has a colon, so neither is ever taken for the other. Invariant:
-//! a text is read as a foreign name only by whoever asks for one, and such a list is never written.
+//! called that is none of ours. No name begins with `coord:`, so neither is ever taken for the other.
+//! Invariant: a text is read as a foreign name only by whoever asks for one, and such a list is never
+//! written.
 
 use std::{fmt, path::Path, str::FromStr};
 
@@ -30,7 +31,7 @@ pub enum ListRef {
     Coordination(CoordinationPlace),
 }
 
-/// The name of a directory of tasks that no list of ours can have: `日本`, `my list`, `_x`.
+/// The name of a directory of tasks that no list of ours can have: `日本`, `my list`, `_x`, `.x`, `a:b`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ForeignName(String);
 
@@ -59,14 +60,13 @@ impl ListRef {
         ))))
     }
 
-    /// Another program's list of this name; none where the name could be one of ours, or is no name of
-    /// a directory that anybody may see.
+    /// Another program's list of this name; none where the name could be one of ours, or a place, or is no
+    /// name of a directory.
     pub fn foreign(name: &str) -> Option<Self> {
-        let is_odd = |c: char| c == '/' || c == ':' || c.is_control();
-        let is_name = !name.is_empty()
+        let is_name = !["", ".", ".."].contains(&name)
             && name.len() <= LONGEST
-            && !name.starts_with('.')
-            && !name.contains(is_odd)
+            && !name.starts_with(PLACE)
+            && !name.contains(['/', '\0'])
             && name.parse::<ListId>().is_err();
         is_name.then(|| Self::Foreign(ForeignName(name.to_owned())))
     }
@@ -169,14 +169,26 @@ mod tests {
 
     #[test]
     fn others_call_theirs_whatever_a_directory_may_be_called() {
-        for name in ["_x", "my list", "日本", "-f", "a\u{301}", &"x".repeat(65)] {
+        for name in [
+            "_x",
+            "my list",
+            "日本",
+            "-f",
+            "a\u{301}",
+            ".git",
+            "...",
+            "a:b",
+            "a\nb",
+            "\u{1b}[2J",
+            &"x".repeat(65),
+        ] {
             let list = ListRef::foreign(name).unwrap();
             assert_eq!((list.as_str(), list.name()), (name, None));
             assert!(name.parse::<ListRef>().is_err(), "{name:?}");
         }
         let long = "x".repeat(256);
         for name in [
-            "", "web", ".", "..", ".git", "a/b", "/", "a:b", "coord:", "a\nb", "\0", &long,
+            "", "web", ".", "..", "a/b", "/", "coord:", "coord:x", "\0", &long,
         ] {
             assert_eq!(ListRef::foreign(name), None, "{name:?}");
         }

@@ -93,12 +93,7 @@ impl LandArgs {
 
 /// Lands.
 pub fn run(context: &Context, args: &LandArgs) -> anyhow::Result<Answer> {
-    let Some(repository) = context.repository()? else {
-        return Err(flagpost_core::Error::NoRepository {
-            dir: context.dir.clone(),
-        }
-        .into());
-    };
+    let repository = context.own_repository()?;
     let onto = args.options.onto();
     let list = match args.status || args.dry_run {
         true => context.list()?,

@@ -10,8 +10,13 @@ use std::{
 };
 
 use flagpost_core::{
-    Home, List, Loaded, Repository, answers::each, config::keys, landing::LandingView, messages,
-    relay::Fleet, sessions::Sessions,
+    Home, List, Loaded, Repository,
+    answers::each,
+    config::keys,
+    landing::LandingView,
+    messages,
+    relay::Fleet,
+    sessions::{self, Sessions},
 };
 use flagpost_model::{
     WorkerId,
@@ -110,6 +115,10 @@ pub struct RunArgs {
     /// Leave tasks alone that failed in an earlier run
     #[arg(long)]
     skip_failed: bool,
+    /// Start although a session may still run: its lock names no process, and is under four hours old.
+    /// A terminal is asked without this
+    #[arg(long, conflicts_with = "dry_run")]
+    force_start: bool,
     /// Print the plan and what would be skipped, and run nothing
     #[arg(long)]
     dry_run: bool,
@@ -184,6 +193,7 @@ pub fn run(context: &Context, args: &RunArgs) -> anyhow::Result<Answer> {
         return Ok(nothing_to_run(&list, &asking));
     }
     let repository = context.repository_or_register()?;
+    clear_unsure(context, &repository, &list, args.force_start)?;
     let options = Options {
         actor: context.actor()?,
         agents,
@@ -394,7 +404,7 @@ fn put_in_order(context: &Context, list: &List<'_>) -> anyhow::Result<()> {
     };
     let sessions = Sessions::of(&context.home, &repository);
     let actor = context.actor()?;
-    match flagpost_core::sessions::recover(&sessions, list, &actor) {
+    match sessions::recover(&sessions, list, &actor) {
         Ok(_) => {
             flagpost_run::end_agents(&sessions)?;
             let fleet = Fleet::of(&context.home, &repository.id);
@@ -403,6 +413,29 @@ fn put_in_order(context: &Context, list: &List<'_>) -> anyhow::Result<()> {
         // Somebody runs other tasks.
         Err(flagpost_core::Error::SessionLive { .. }) => {}
         Err(error) => return Err(error.into()),
+    }
+    Ok(())
+}
+
+/// Moves a session aside of which only the age of its lock says that it lives, where whoever starts says
+/// that it is dead.
+fn clear_unsure(
+    context: &Context,
+    repository: &Repository,
+    list: &List<'_>,
+    is_forced: bool,
+) -> anyhow::Result<()> {
+    let sessions = Sessions::of(&context.home, repository);
+    let Some(unsure) = sessions::unsure(&sessions)? else {
+        return Ok(());
+    };
+    let question = || format!("{unsure}: move its files aside and start all the same?");
+    if !is_forced && output::ask(&question())? != Some(true) {
+        return Err(unsure.into());
+    }
+    let recovered = sessions::recover_unsure(&sessions, list, &context.actor()?)?;
+    if let Some(recovered) = recovered {
+        output::say(&format!("its files are in {}", recovered.dir.display()));
     }
     Ok(())
 }
@@ -534,11 +567,5 @@ fn as_typed() -> String {
 
 /// The sessions of the repository we stand in.
 pub fn sessions(context: &Context) -> anyhow::Result<Sessions<'_>> {
-    match context.repository()? {
-        Some(repository) => Ok(Sessions::of(&context.home, &repository)),
-        None => Err(flagpost_core::Error::NoRepository {
-            dir: context.dir.clone(),
-        }
-        .into()),
-    }
+    Ok(Sessions::of(&context.home, &context.own_repository()?))
 }

@@ -166,6 +166,27 @@ fn what_was_taken_back_is_not_given_out() {
 }
 
 #[test]
+fn it_touches_the_file_by_which_its_worker_is_live() {
+    use std::os::unix::fs::PermissionsExt;
+    for shell in SHELLS {
+        let (world, worker) = fleet();
+        let alive = worker.join("alive");
+        for _ in 0..2 {
+            let mut command = poller(&world, shell, &worker);
+            assert!(command.arg("--once").status().unwrap().success());
+            let known = std::fs::metadata(&alive).unwrap();
+            assert_eq!(
+                (known.len(), known.permissions().mode() & 0o777),
+                (0, 0o600)
+            );
+            assert_ne!(known.modified().unwrap(), std::time::UNIX_EPOCH, "{shell}");
+            let file = std::fs::File::options().write(true).open(&alive).unwrap();
+            file.set_modified(std::time::UNIX_EPOCH).unwrap();
+        }
+    }
+}
+
+#[test]
 fn a_text_cannot_end_its_brief_and_begin_another() {
     for shell in SHELLS {
         let (world, worker) = fleet();

@@ -144,12 +144,20 @@ fn the_originals_words_and_options_are_understood() {
     started task-001 One
     $ coord worker heartbeat terminal-2
     terminal-2 is at work
+    $ coord worker heartbeat terminal-2 --task task-001
+    terminal-2 is at work
+    $ coord worker heartbeat terminal-2 --task task-002
+    exit 4
+    2> flagpost: task-002 is not claimed
+    2>   hint: 'flagpost coord worker claim' takes it first
     $ coord worker list terminal-2 --quiet
     task-001
-    $ coord worker subtask terminal-2 task-001 'A part'
+    $ coord worker subtask terminal-2 task-001 'A part' -p 2 -t slow hard -e 30
     added task-003 A part
-    $ coord worker complete terminal-2 task-001 'It works'
+    $ coord worker complete terminal-2 task-001 'It works' -m src/a.rs src/b.rs -c src/new.rs
     completed task-001 One
+    $ coord leader cancel task-002 -r 'Done elsewhere'
+    cancelled task-002 Two
     $ coord worker claim --agent-id terminal-3 task-003 --quiet
     task-003
     $ coord worker start nobody task-003
@@ -160,7 +168,14 @@ fn the_originals_words_and_options_are_understood() {
     let rows = table(&world)["tasks"].clone();
     tells!(rows, {
         "0/claimed_by": "terminal-2", "0/result/output": "It works", "2/claimed_by": "terminal-3",
+        "0/result/files_modified": ["src/a.rs", "src/b.rs"], "0/result/files_created": ["src/new.rs"],
+        "1/result/error": "Done elsewhere", "2/tags": ["slow", "hard"], "2/estimated_duration": 30,
     });
+    // The estimate is the list's, and its change the table's.
+    world.ok("task edit task-003 --estimate 45m --list coord:".split(' '));
+    let row = table(&world)["tasks"][2].clone();
+    assert_eq!(row["estimated_duration"], 45, "{row}");
+    assert_eq!(row["flagpost"], json!(null), "{row}");
 }
 
 #[test]

@@ -63,6 +63,17 @@ fn list_foreign() {
         );
     }
     assert_eq!(files(), 1);
+    // Whatever else a directory can be called.
+    for name in [".hidden", "a:b", "a\u{1b}[2Jb\nc"] {
+        let other = world.list(name);
+        fs::rename(theirs.as_path(), &other).unwrap();
+        finds(&world, 0, "list-foreign");
+        let told = world.ok(["doctor"]);
+        assert!(!told.contains('\u{1b}'), "{told}");
+        let told = world.ok(["list", "--list", name]);
+        assert!(told.contains("Theirs"), "{told}");
+        fs::rename(other, &theirs).unwrap();
+    }
     // Where nothing is called that, it is no list's name, as ever.
     let refused = world.run(world.command().args(["list", "--list", "日本 2"]));
     assert_eq!(refused.code, 6, "{refused:?}");

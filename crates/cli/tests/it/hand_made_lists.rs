@@ -80,6 +80,6 @@ fn in_no_repository_it_is_not_changed() {
     assert_snapshot!(world.run(&mut command), @r#"
     exit 3
     2> flagpost: [dir] is in no repository that Flagpost knows
-    2>   hint: run 'flagpost init' at the top of your project, or name a list with --list
+    2>   hint: run 'flagpost init' at the top of the project that web is for, and this command there
     "#);
 }

@@ -94,19 +94,29 @@ fn assign() {
 }
 
 #[test]
-fn a_worker_that_nobody_answers_for_gets_no_work() {
+fn what_a_silent_worker_is_assigned_waits_for_it_and_the_slash_command_refuses() {
     let world = world();
     world.ok(["worker", "add", "W7"]);
-    transcript!(world, @"
-    $ FLAGPOST_CLOCK=2026-05-13T15:00:00Z assign 1 W7 --inline a
+    transcript!(world, @r#"
+    $ FLAGPOST_CLOCK=2026-05-13T15:00:00Z slash '/assign 1 W7 --inline=a'
     exit 4
     2> flagpost: worker W7 is not live: its last sign of life was at 2026-05-13T14:25:00Z, and no process of it runs
-    2>   hint: it is live once it asks: 'flagpost worker next' or 'flagpost worker heartbeat'
-    $ FLAGPOST_CLOCK=2026-05-13T15:00:00Z worker heartbeat W7
-    W7 is live
+    2>   hint: it is live once it asks: 'flagpost worker next' or 'flagpost worker heartbeat'; 'flagpost assign' queues a brief until then
     $ FLAGPOST_CLOCK=2026-05-13T15:00:00Z assign 1 W7 --inline a
     ASSIGNED #1 → W7 (seq=0001)
-    ");
+    2> flagpost: W7 is not running: it reads this when it starts
+    $ FLAGPOST_CLOCK=2026-05-13T15:00:00Z relay redirect W7 b
+    REDIRECTED → W7 (seq=0002)
+    2> flagpost: W7 is not running: it reads this when it starts
+    $ FLAGPOST_CLOCK=2026-05-13T15:00:00Z worker heartbeat W7
+    W7 is live
+    $ FLAGPOST_CLOCK=2026-05-13T15:00:00Z assign 2 W7 --inline a
+    ASSIGNED #2 → W7 (seq=0003)
+    $ FLAGPOST_CLOCK=2026-05-13T15:00:00Z ratify W7 1
+    RATIFIED #1 a → W7
+    $ FLAGPOST_CLOCK=2026-05-13T15:00:00Z worker next --as W7 --quiet
+    1
+    "#);
 }
 
 #[test]
@@ -392,6 +402,12 @@ fn gc() {
     $ relay gc
     archived 2 of W1/inbox
     $ relay gc --quiet
+    $ inbox W1 1
+    # Merge the seal
+
+    All of it.
+    $ inbox W1 2
+    Turn 0
     ");
 }
 

@@ -6,7 +6,7 @@
 //! | the daemon killed in the middle of a ratification | `a_daemon_killed_in_the_middle…` |
 //! | `/ratify all` from two surfaces at once | `ratify_all_from_a_screen_and_a_command…` |
 //! | the disk is full | `a_full_disk_is_said…` |
-//! | two producers that ask nobody for a number | `producers_beside_the_daemon…` |
+//! | two producers that ask nobody for a number | `producers_beside_the_daemon…`, `a_rename_over_a_number…` |
 //! | inotify is exhausted | `exhausted_inotify_is_made_up_for…` |
 //!
 //! | crash | test |
@@ -17,7 +17,7 @@
 //! A slow subscriber, half a brief and the sweep of temporaries are with the daemon's own tests, in
 //! `crates/daemon/tests/it/events.rs` and `crates/daemon/tests/it/duties.rs`.
 
-use std::{collections::BTreeSet, fs, thread, time::Duration};
+use std::{collections::BTreeSet, fs, path::Path, thread, time::Duration};
 
 use flagpost_testkit::{
     background::{Background, kill},
@@ -240,4 +240,51 @@ fn half_a_brief_and_a_second_producer_are_lines_of_the_log() {
     until("the orphan is in the log", || logged("0007.brief"));
     assert!(logged("it has no sidecar"));
     until("it is moved aside", || !orphan.exists());
+}
+
+#[test]
+fn a_rename_over_a_number_is_logged_as_a_contract_violation_with_worker_and_file() {
+    let fleet = Fleet::of(1);
+    let _daemon = Daemon(&fleet.world);
+    fleet.assign_each(1);
+    fleet.world.ok(["worker", "report", "Done", "--as", "W1"]);
+    fleet.world.ok(["up"]);
+    let (inbox, outbox) = (fleet.inbox("W1"), fleet.of_worker("W1").join("outbox"));
+    let renamed = |text: &str, to: &Path| {
+        let passing = to.with_file_name(".passing");
+        fs::write(&passing, text).unwrap();
+        fs::rename(passing, to).unwrap();
+    };
+    // Once this report is told, the daemon knows how all lay there before.
+    let report = fs::read_to_string(outbox.join("0001.json")).unwrap();
+    let second = report.replacen("\"seq\": 1", "\"seq\": 2", 1);
+    renamed(&second, &outbox.join("0002.json"));
+    until("the daemon has looked", || {
+        fleet.told("worker.paste_back").len() == 2
+    });
+    for (to, why) in [
+        (
+            inbox.join("0001.brief"),
+            "it was changed after it was proposed",
+        ),
+        (
+            outbox.join("0001.json"),
+            "another file was renamed over this report",
+        ),
+    ] {
+        renamed(&report.replace("Done", "Theirs"), &to);
+        let file = to.file_name().unwrap().to_str().unwrap();
+        until("it is in the log", || {
+            let log = fleet.world.ok(["daemon", "logs"]);
+            log.lines().any(|line| {
+                ["WARN", "contract violation: ", why, "W1", file]
+                    .iter()
+                    .all(|it| line.contains(it))
+            })
+        });
+    }
+    assert_eq!(
+        fleet.told_once("relay.contract_violation"),
+        BTreeSet::from([("W1".to_owned(), 1)])
+    );
 }

@@ -112,7 +112,7 @@ fn in_no_repository() {
     $ add x --list api
     exit 3
     2> flagpost: [dir]/web is in no repository that Flagpost knows
-    2>   hint: run 'flagpost init' at the top of your project, or name a list with --list
+    2>   hint: run 'flagpost init' at the top of the project that api is for, and this command there
     $ claim --next
     exit 3
     2> flagpost: [dir]/web is in no repository that Flagpost knows

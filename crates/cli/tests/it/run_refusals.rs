@@ -137,6 +137,8 @@ fn a_second_run_is_refused_and_changes_nothing() {
     flagpost: session exec-session-20260513-142500 is running (pid [pid] holds its lock)
       hint: 'flagpost session show' tells what it is doing; wait for it to end
     "#);
+    let forced = stage.run("mark second", &["--force-start"]);
+    assert_eq!(forced.code, 4, "who runs can be asked: {forced}");
     let lock = read(&stage.live().join(".lock"));
     assert!(lock.contains(&format!("pid: {}\n", run.id())), "{lock}");
     let json = stage.run("mark second", &["--json"]);
@@ -160,6 +162,29 @@ fn a_second_run_is_refused_and_changes_nothing() {
     until("it says so", || run.stderr().contains("ending:"));
     stage.mark("go");
     assert_eq!(run.end().code, 1);
+}
+
+#[test]
+fn a_young_lock_that_names_no_process_is_forced_or_refused() {
+    let stage = Stage::of_equal(1);
+    let lock = stage.put_unsure_session();
+    let refused = stage.run("mark ran; report PASS", &[]);
+    assert_snapshot!(refused, @r#"
+    exit 4
+    2> flagpost: session a-1 is running (as far as anybody can tell: pid "orchestrator" in its lock, which is 1m 0s old; 'flagpost doctor' tells more)
+    2>   hint: 'flagpost session show' tells what it is doing; where its program is gone, 'flagpost run --force-start' moves its files aside and starts
+    "#);
+    assert!(lock.exists() && !stage.marked("ran"));
+    let forced = stage.run("mark ran; report PASS", &["--force-start"]);
+    assert_eq!(forced.code, 0, "{forced}");
+    assert!(forced.stderr.contains("its files are in "), "{forced}");
+    let ended = stage.ended();
+    let is_aside = |dir: &std::path::PathBuf| {
+        let name = dir.file_name().unwrap().to_string_lossy();
+        name.starts_with("interrupted-") && read(&dir.join(".lock")).contains("orchestrator")
+    };
+    assert!(ended.iter().any(is_aside), "{ended:?}");
+    assert_eq!(stage.state("1"), "completed");
 }
 
 #[test]

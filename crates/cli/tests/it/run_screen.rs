@@ -67,6 +67,21 @@ fn twenty_five_agents_leave_room_for_results_and_nothing_of_it_is_left() {
     stage.assert_no_process();
 }
 
+#[test]
+fn a_session_that_may_still_run_is_asked_about() {
+    let stage = Stage::of_equal(1);
+    let lock = stage.put_unsure_session();
+    for (key, is_started) in [("n", false), ("y", true)] {
+        let tmux = Tmux::of(&stage.world);
+        window(&tmux, &run_of(&stage, "report PASS", ""));
+        tmux.until("it asks", |it| it.contains("start all the same? [y/N]"));
+        tmux.keys(&[key, "Enter"]);
+        tmux.until("it is over", |it| it.contains("it is over"));
+        assert_eq!(lock.exists(), !is_started);
+    }
+    assert_eq!(stage.state("1"), "completed");
+}
+
 /// It asks the first time, and reads the answer the second.
 const ASKING: &str = r#"nth
     if [ $task = 1 ] && [ $n = 1 ]; then flagpost stuck 1 'argparse or click?' > /dev/null; exit 0; fi

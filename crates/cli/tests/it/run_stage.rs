@@ -159,6 +159,15 @@ impl Stage {
         self.sessions().join("__live_session__")
     }
 
+    /// A session of another program, a minute old, whose lock names no process; the lock.
+    pub fn put_unsure_session(&self) -> PathBuf {
+        fs::create_dir_all(self.live()).unwrap();
+        let lock = self.live().join(".lock");
+        let text = "task_execution_id: a-1\ntimestamp: 2026-05-13T14:24:00Z\npid: orchestrator\n";
+        fs::write(&lock, text).unwrap();
+        lock
+    }
+
     /// The directories of sessions that ended, by name.
     pub fn ended(&self) -> Vec<PathBuf> {
         let names = fs::read_dir(self.sessions())

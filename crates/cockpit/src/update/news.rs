@@ -9,6 +9,21 @@ use flagpost_core::history::{Kind, Line};
 
 use crate::app::App;
 
+/// What a command of the bridge did to a task, in the words of its messages.
+const BRIDGE_VERBS: &[(Kind, &str)] = &[
+    (Kind::TaskCreated, "created"),
+    (Kind::TaskEdited, "updated"),
+    (Kind::TaskStarted, "started"),
+    (Kind::TaskCompleted, "completed"),
+    (Kind::TaskReopened, "reopened"),
+    (Kind::TaskReleased, "gave back"),
+    (Kind::TaskCancelled, "cancelled"),
+    (Kind::TaskRemoved, "deleted"),
+    (Kind::TaskNoted, "made a note on"),
+    (Kind::TimerStarted, "started the timer of"),
+    (Kind::TimerStopped, "stopped the timer of"),
+];
+
 /// Tells of these.
 pub(super) fn take(app: &mut App, lines: &[Line], at: Duration) {
     for line in lines {
@@ -28,6 +43,14 @@ fn words(app: &App, line: &Line) -> Option<String> {
         Some(task) => format!("#{given} {}", task.subject),
         None => format!("#{given}"),
     };
+    if let (true, Some(given)) = (is_bridge(line), &entry.task) {
+        let subject = app.data.task(given).map(|it| it.subject.as_str());
+        let gone = entry.detail.get("removed").and_then(|it| it.get("subject"));
+        let subject = subject.or_else(|| gone?.as_str());
+        let named = subject.map_or_else(|| format!("#{given}"), |it| format!("'{it}'"));
+        let (_, verb) = BRIDGE_VERBS.iter().find(|(kind, _)| *kind == entry.kind)?;
+        return Some(format!("Agent: {verb} {named}"));
+    }
     let task = entry.task.as_ref().map(subject);
     let mail = entry.worker.as_ref().zip(entry.seq);
     let mail = mail.map(|(worker, seq)| format!("{worker} {}", seq.get()));
@@ -38,7 +61,6 @@ fn words(app: &App, line: &Line) -> Option<String> {
         Kind::TaskCompleted => format!("{who}: {} done", task?),
         Kind::TaskFailed => format!("{who}: {} failed", task?),
         Kind::TaskStuck => format!("{who} is stuck: {}", task?),
-        Kind::TaskCreated if is_bridge(line) => format!("Agent: created {}", task?),
         Kind::SessionStarted => "a run began".to_owned(),
         Kind::SessionArchived => "the run is over".to_owned(),
         _ => return None,

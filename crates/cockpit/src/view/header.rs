@@ -28,7 +28,11 @@ pub(super) fn draw(app: &App, frame: &mut Frame<'_>) {
 
 /// Which screen, the others, and how changes are learned of.
 fn first(app: &App) -> Line<'static> {
-    let (live, bridge) = (live(app), " ⚡Agent ");
+    let bridge = match app.data.is_bridge_up {
+        true => " ⚡Agent ",
+        false => " ",
+    };
+    let live = live(app);
     let right = width_of(&live) + width_of(bridge);
     let room = usize::from(app.size.0).saturating_sub(right + 2);
     let mut spans = Vec::new();
@@ -52,11 +56,7 @@ fn first(app: &App) -> Line<'static> {
         (None, WakeSource::Files | WakeSource::Polling) => Role::Dim,
     };
     spans.push(styled(live, app.theme.style(role)));
-    let role = match app.data.is_bridge_up {
-        true => Role::Done,
-        false => Role::Dim,
-    };
-    spans.push(styled(bridge, app.theme.style(role)));
+    spans.push(styled(bridge, app.theme.style(Role::Done)));
     Line::from(spans)
 }
 

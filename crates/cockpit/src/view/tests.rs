@@ -40,6 +40,16 @@ fn every_screen_in_every_size_with_either_set_of_signs() {
     }
 }
 
+#[test]
+fn the_bridge_is_in_the_header_only_while_it_runs() {
+    for size in SIZES {
+        let mut data = fleet();
+        data.is_bridge_up = false;
+        let page = screen(&mut cockpit(data, size, Glyphs::Unicode));
+        assert!(page.contains("files") && !page.contains("Agent"), "{page}");
+    }
+}
+
 /// All is well; one is behind; one of three servers is away; this one stands still; it is alone; nobody follows.
 #[test]
 fn the_fleet_of_machines_as_it_stands() {

@@ -52,8 +52,7 @@ impl CommandContext<'_> {
 
     /// A task that is gone, and all that went with it: it is the last of these.
     pub fn deleted(&self, gone: &[Task]) -> Value {
-        let id = gone.last().map(|task| &task.id);
-        self.gone(gone, ("deleted", json!(id)))
+        self.gone(gone, ("deleted", json!(true)))
     }
 
     /// A task that would be gone, and all that would go with it.
@@ -79,13 +78,14 @@ impl CommandContext<'_> {
         Ok(with_keys(shown, [("taskId", json!(id)), ("note", note)]))
     }
 
-    /// A task that is no longer measured; so many seconds were, where that is known.
+    /// A task that is no longer measured; so many minutes were, where that is known.
     pub fn stopped(&self, id: &TaskId, elapsed: Option<i64>) -> Result<Value> {
         let shown = self.show_by_id(id)?;
-        let message = json!("timer stopped");
+        let logged = elapsed.map(|minutes| format!(" ({minutes} minutes logged)"));
+        let message = format!("Timer stopped{}", logged.unwrap_or_default());
         Ok(with_keys(
             shown,
-            [("elapsed", json!(elapsed)), ("message", message)],
+            [("elapsed", json!(elapsed)), ("message", json!(message))],
         ))
     }
 
@@ -155,6 +155,12 @@ pub(super) fn with_next(shown: Value, next: Option<Value>) -> Value {
         }
         None => shown,
     }
+}
+
+/// A task that was left as it is, as that says.
+pub(super) fn left_alone(shown: Value, message: &str) -> Value {
+    let task = shown.clone();
+    with_keys(shown, [("message", json!(message)), ("task", task)])
 }
 
 /// The names among these.

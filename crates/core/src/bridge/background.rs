@@ -1,7 +1,7 @@
-//! The bridge as a daemon is to run it.
+//! The bridge as a daemon or a cockpit is to run it.
 //!
 //! Owns what the configuration wants of it at this moment, so that whoever runs it can see that
-//! something else is wanted now. A daemon stands nowhere: commands that name no list are about
+//! something else is wanted now. Both stand nowhere: commands that name no list are about
 //! `bridge.list`, else about the list of the only repository there is.
 
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ use crate::{
     registry,
 };
 
-/// What a daemon is to run.
+/// What is to run beside other work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Background {
     /// How long from one look at the inbox to the next.
@@ -30,7 +30,7 @@ pub struct Background {
 }
 
 impl Background {
-    /// Whether a daemon is to run the bridge.
+    /// Whether the bridge is to run beside other work.
     pub fn is_enabled(home: &Home) -> Result<bool> {
         Config::read(home)?.need(&keys::AGENT_ENABLED)
     }

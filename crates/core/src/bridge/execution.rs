@@ -19,7 +19,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{
-    answers::{fitting, named, with_keys, with_next},
+    answers::{fitting, left_alone, named, with_keys, with_next},
     command_context::CommandContext,
 };
 use crate::{
@@ -70,10 +70,12 @@ impl CommandContext<'_> {
             } => self.revise(task, &|task| {
                 revision(draft, status.map(|it| words::move_plan(task, it)))
             })?,
-            Action::Complete(task) => self.complete(task)?,
-            Action::Uncomplete(task) => self.revise(task, &|task| {
-                revision(&TaskPatch::default(), Some(words::reopening(task)))
-            })?,
+            Action::Complete(task) => {
+                self.move_by(task, &words::completion, "Task already done")?
+            }
+            Action::Uncomplete(task) => {
+                self.move_by(task, &words::reopening, "Task is not done")?
+            }
             Action::Delete(task) => {
                 let id = self.resolve(task)?;
                 self.deleted(&tasks::remove_whole(list, &actor, &id)?)
@@ -101,7 +103,8 @@ impl CommandContext<'_> {
                 let (id, since) = self.measured(task.as_deref())?;
                 tasks::stop_timer(list, &actor, Some(&id))?;
                 let elapsed = since.map(|since| self.bridge.home.now().duration_since(since));
-                self.stopped(&id, elapsed.map(|it| it.as_secs()))?
+                // Rounded to the nearest minute, as the original does.
+                self.stopped(&id, elapsed.map(|it| (it.as_secs() + 30) / 60))?
             }
         };
         Ok(CommandOutcome::done(data))
@@ -207,20 +210,21 @@ impl CommandContext<'_> {
         Ok(json!({"created": tasks.len(), "tasks": tasks}))
     }
 
-    /// Completes a task; one that is done already is left as it is.
-    fn complete(&self, task: &str) -> Result<Value> {
-        let is_done = Cell::new(false);
+    /// Moves a task as planned; one that stands there already is left as it is, and `already` says so.
+    fn move_by(
+        &self,
+        task: &str,
+        plan: &dyn Fn(&Task) -> words::MovePlan,
+        already: &str,
+    ) -> Result<Value> {
+        let is_there = Cell::new(false);
         let shown = self.revise(task, &|task| {
-            let steps = words::completion(task);
-            is_done.set(steps.is_empty());
-            let moves = steps.into_iter().map(moved).collect();
-            Revision {
-                moves,
-                ..Revision::default()
-            }
+            let plan = plan(task);
+            is_there.set(plan.steps.is_empty());
+            revision(&TaskPatch::default(), Some(plan))
         })?;
-        Ok(match is_done.get() {
-            true => with_keys(shown, [("message", json!("already done"))]),
+        Ok(match is_there.get() {
+            true => left_alone(shown, already),
             false => shown,
         })
     }
@@ -261,9 +265,9 @@ impl CommandContext<'_> {
             },
         );
         let message = match begun {
-            Ok(_) => "timer started".to_owned(),
+            Ok(_) => "Timer started".to_owned(),
             Err(Error::Refused(refusal)) => {
-                format!("timer started; the task was not begun: {refusal}")
+                format!("Timer started; the task was not begun: {refusal}")
             }
             Err(error) => return Err(error),
         };

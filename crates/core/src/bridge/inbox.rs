@@ -1,7 +1,8 @@
-//! The inbox: what agents write, taken in by a rename.
+//! The inbox: what agents write, taken in by exchanging it for an empty one.
 //!
-//! Owns that nothing written meanwhile is lost: the rename comes first, what is still being written
-//! is waited for, and what `send` adds never replaces what somebody else has just written.
+//! Owns that nothing written meanwhile is lost: the exchange comes first, what is still being written
+//! is waited for, and what `send` adds never replaces what somebody else has just written. Invariant: an
+//! inbox that is there once is there at every moment.
 
 use std::{
     ops::ControlFlow,
@@ -81,7 +82,7 @@ impl Bridge<'_> {
         }
     }
 
-    /// Renames the inbox, where something is in it; whether it was. An empty one is there afterwards.
+    /// Takes the inbox away, where something is in it; whether it was. An empty one is in its place.
     pub(super) fn take_in(&self, to: &Path) -> Result<bool> {
         let (fs, inbox) = (self.home.fs(), self.path(INBOX));
         match fsx::stat(fs, &inbox)? {
@@ -99,12 +100,8 @@ impl Bridge<'_> {
             Err(error) => return Err(error.into()),
         }
         let _lock = self.lock_inbox()?;
-        match fsx::move_files(fs, &[(inbox, to.to_owned())]) {
-            Ok(()) => {
-                // What was taken in comes first; the next pass makes up for it.
-                let _laid_out: Result<()> = self.lay_out();
-                Ok(true)
-            }
+        match fsx::take_leaving(fs, &inbox, to, &dialect::inbox_bytes(Vec::new())) {
+            Ok(()) => Ok(true),
             Err(error) if error.is_not_found() => Ok(false),
             Err(error) => Err(error.into()),
         }

@@ -14,6 +14,7 @@ mod ledger;
 mod outbox;
 mod processor;
 mod serving;
+mod tending;
 mod traces;
 
 use std::{path::PathBuf, time::Duration};
@@ -29,6 +30,7 @@ pub use background::Background;
 pub use inbox::{NewCommand, send};
 pub use processor::{Processed, Processor};
 pub use serving::{Host, Rest, Running, Served, Service, ServiceEvent, serve};
+pub use tending::{Tended, TendedEvent, tend};
 
 use crate::{
     config::{Config, keys},

@@ -35,6 +35,8 @@ pub enum Host {
     Command,
     /// In the daemon.
     Daemon,
+    /// In a cockpit.
+    Cockpit,
 }
 
 /// What to do after a rest.
@@ -49,13 +51,14 @@ pub enum Rest {
 }
 
 impl Host {
-    const ALL: [Self; 2] = [Self::Command, Self::Daemon];
+    const ALL: [Self; 3] = [Self::Command, Self::Daemon, Self::Cockpit];
 
     /// As it is written.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Command => "command",
             Self::Daemon => "daemon",
+            Self::Cockpit => "cockpit",
         }
     }
 }

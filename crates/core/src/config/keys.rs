@@ -259,7 +259,7 @@ pub static BRIDGE_LIST: SettingKey<ListName> = SettingKey {
 pub static AGENT_ENABLED: SettingKey<Switch> = SettingKey {
     about: SettingSpec {
         name: "integrations.agent.enabled",
-        text: "Whether the daemon runs the bridge.",
+        text: "Whether the daemon runs the bridge, or a cockpit where none does.",
         default: Some("false"),
         variable: Some("FLAGPOST_AGENT_ENABLED"),
         option: None,

@@ -63,9 +63,22 @@ pub fn register(
     })
 }
 
-/// A sign of life: all that the worker holds stays its own for a lease from now.
-pub fn heartbeat(directory: &Directory<'_>, worker: &WorkerId) -> Result<CoordAgent> {
+/// A sign of life: all that the worker holds stays its own for a lease from now. Refused where a task is
+/// named that the worker does not hold: somebody else may be at work on it.
+pub fn heartbeat(
+    directory: &Directory<'_>,
+    worker: &WorkerId,
+    task: Option<&TaskId>,
+) -> Result<CoordAgent> {
     directory.change(worker, |change| {
+        if let Some(id) = task {
+            let held = change.task(id)?.clone();
+            let hand = CoordActor {
+                actor: worker,
+                token: None,
+            };
+            change.judge(&held, &hand, CoordEvent::Keep)?;
+        }
         let now = change.now;
         let agent = change.agent(worker);
         agent.last_seen = Some(now);
@@ -195,6 +208,7 @@ fn step(
             CoordEvent::Claim { .. }
             | CoordEvent::Start
             | CoordEvent::Split
+            | CoordEvent::Keep
             | CoordEvent::Block(_)
             | CoordEvent::Release
             | CoordEvent::Cancel(_)

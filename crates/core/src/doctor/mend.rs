@@ -193,6 +193,7 @@ fn bound<'h>(home: &'h Home, id: &ListId) -> Result<List<'h>> {
     if lists::is_unbound(&list)? {
         return Err(Error::NoRepository {
             dir: list.dir().clone(),
+            list: Some(list.id().clone()),
         });
     }
     Ok(list)

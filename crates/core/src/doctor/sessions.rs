@@ -77,14 +77,15 @@ fn of_live(place: &Repository, session: &Session, findings: &mut Vec<Finding>) {
         findings.push(finding.by_hand(hint));
     } else if session.lock.session.is_none() {
         let what = "the lock of the live session names no session";
-        let hint = "if nobody runs one, it counts as dead four hours after its last change; then \
-            'flagpost session recover' moves it away";
+        let hint = "if nobody runs one, 'flagpost run --force-start' moves it away; four hours after its \
+            last change it counts as dead, and 'flagpost session recover' does";
         let finding = Finding::new(Code::SessionUnnamed, what);
         findings.push(finding.at(session.dir.join(layout::LOCK)).by_hand(hint));
     } else if !session.lock.flocked && !matches!(session.lock.pid, Pid::Number(_)) {
         let what = format!("nobody can say whether session {name} still runs");
         let hint = format!(
-            "if nobody runs it, it counts as dead four hours after its time; then '{}' moves it away",
+            "if nobody runs it, 'flagpost run --force-start' moves it away; four hours after its time \
+             it counts as dead, and '{}' does",
             recover(place, list)
         );
         let finding = Finding::new(Code::SessionUnasked, what);

@@ -51,12 +51,13 @@ impl List<'_> {
         if let Some(table) = self.table() {
             let repository = table.directory.repository.clone();
             let dir = self.dir.clone();
-            return repository.ok_or(Error::NoRepository { dir });
+            return repository.ok_or(Error::NoRepository { dir, list: None });
         }
         let path = self.path(claude_tasks::REPOSITORY);
         let Some(text) = fsx::read_lossy(self.home.fs(), &path)? else {
             return Err(Error::NoRepository {
                 dir: self.dir.clone(),
+                list: Some(self.id.clone()),
             });
         };
         let lost = || Error::LostRepository {

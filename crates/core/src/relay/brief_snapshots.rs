@@ -3,8 +3,8 @@
 //! Owns `.NNNN.words.json`, a copy that is a courtesy: it may be missing, and whatever it says is
 //! believed only where it has the hash that is on record.
 
-use flagpost_disk::dialects::relay::{self as layout, BriefFile, BriefSnapshot};
-use flagpost_model::{Seq, decision::DecisionState};
+use flagpost_disk::dialects::relay::{self as layout, BriefFile, BriefSnapshot, EnvelopePart};
+use flagpost_model::{Seq, decision::DecisionState, envelope::Direction};
 
 use super::{
     Locked, Mail,
@@ -57,8 +57,9 @@ pub fn before(mail: &Mail<'_>, letter: &BriefView) -> Result<Option<Before>> {
     }))
 }
 
-/// One brief, and as what it was proposed or decided on where it is withheld.
+/// One brief, live or archived, and as what it was proposed or decided on where it is withheld.
 pub fn show(mail: &Mail<'_>, seq: Seq) -> Result<(BriefView, Option<Before>)> {
+    let mail = &mail.shelf_of(Direction::Inbox, (seq, EnvelopePart::Body))?;
     let letter = briefs::show_as(mail, seq, Certainty::Sure)?;
     let before = match letter.held.is_some() || letter.is_rewritten() {
         true => before(mail, &letter)?,

@@ -39,7 +39,7 @@ use std::{
 };
 
 use flagpost_disk::{
-    dialects::relay as layout,
+    dialects::relay::{self as layout, EnvelopePart},
     fsx::{self, Batch, Lock, Rank, StagedBatch},
 };
 use flagpost_model::{RepoId, Seq, WorkerId, envelope::Direction};
@@ -230,6 +230,22 @@ impl Mail<'_> {
             ..self.clone()
         };
         Ok(self.months()?.into_iter().map(shelf).collect())
+    }
+
+    /// The same mail where this part of a message lies: as it is, or a month of the archive.
+    fn shelf_of(&self, direction: Direction, (seq, part): (Seq, EnvelopePart)) -> Result<Self> {
+        let holds = |mail: &Self| -> Result<bool> {
+            let slots = mail.slots(direction)?;
+            Ok(slots.get(&seq).is_some_and(|slot| slot.has(part)))
+        };
+        if !holds(self)? {
+            for shelf in self.archived()?.into_iter().rev() {
+                if holds(&shelf)? {
+                    return Ok(shelf);
+                }
+            }
+        }
+        Ok(self.clone())
     }
 
     /// Where a brief's body is.

@@ -4,7 +4,7 @@
 //! that nobody recorded was put there by a foreign writer, and is recorded once, as observed, also
 //! where nobody watched when it was put there; so is a brief that was rewritten in its place. Files are
 //! looked at before the history: our own lines are durable before their files appear, so none of ours
-//! can look foreign.
+//! can look foreign. A report is published once: another file under its number breaks the contract.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,7 +18,7 @@ use flagpost_disk::{
 };
 use flagpost_model::{
     Seq, WorkerId,
-    decision::Decision,
+    decision::{Decision, Via},
     envelope::{Direction, summary_of},
 };
 
@@ -42,16 +42,17 @@ use crate::{
 pub struct MailWatch {
     tail: Tail,
     known: BTreeMap<Side, BTreeSet<(Seq, Sign)>>,
-    /// How the files of each brief lay there that may still be decided on or delivered; none before the
-    /// first look. What was rewritten before that is found by whoever decides on it or delivers it.
+    /// How the files of each report lay there, and of each brief that may still be decided on or
+    /// delivered; none before the first look. What was rewritten before that is found by whoever decides
+    /// on it or delivers it.
     stamps: Option<Stamps>,
 }
 
 /// One direction of one worker's mail.
 type Side = (WorkerId, Direction);
 
-/// How the sidecar and the body of each brief lay there.
-type Stamps = BTreeMap<(WorkerId, Seq), [Option<Stat>; 2]>;
+/// How the sidecar and the body of each brief lay there, and each report.
+type Stamps = BTreeMap<(Side, Seq), [Option<Stat>; 2]>;
 
 /// What may lie in a direction without a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -122,10 +123,15 @@ impl MailWatch {
                 if slots.values().any(is_unfinished) {
                     home.in_order(|| mail.lock(*direction)?.repair(actor))?;
                 }
-                if *direction == Direction::Inbox {
-                    let looked = self.look_for_rewritten(&mail, &slots, (actor, &mut stamps));
-                    recorded += unless_too_large(looked)?.unwrap_or_default();
-                }
+                let looked = match direction {
+                    Direction::Inbox => {
+                        self.look_for_rewritten(&mail, &slots, (actor, &mut stamps))
+                    }
+                    Direction::Outbox => {
+                        self.look_for_replaced(&mail, &slots, (actor, &mut stamps))
+                    }
+                };
+                recorded += unless_too_large(looked)?.unwrap_or_default();
                 let place = (mail.worker.clone(), *direction);
                 let known = self.known.entry(place).or_default();
                 let now = signs(&mail, *direction)?;
@@ -168,7 +174,7 @@ impl MailWatch {
         let mut recorded = 0;
         let open = |it: &&EnvelopeFiles| it.is_brief() && !it.is_over();
         for (seq, slot) in slots.iter().filter(|(_, slot)| open(slot)) {
-            let key = (mail.worker.clone(), *seq);
+            let key = ((mail.worker.clone(), Direction::Inbox), *seq);
             let now = [
                 fsx::stat(fs, &dir.join(layout::sidecar(*seq)))?,
                 fsx::stat(fs, &dir.join(layout::body(*seq)))?,
@@ -199,6 +205,44 @@ impl MailWatch {
             stamps.insert(key, now);
         }
         Ok(recorded)
+    }
+
+    /// Puts on record the reports over which another file was renamed since the last look; how many.
+    fn look_for_replaced(
+        &self,
+        mail: &Mail<'_>,
+        slots: &FilesByNumber,
+        (actor, stamps): (&WorkerId, &mut Stamps),
+    ) -> Result<usize> {
+        let (dir, mut entries) = (mail.dir(Direction::Outbox), Vec::new());
+        let reports = slots.iter().filter(|(_, it)| it.has(EnvelopePart::Report));
+        for (seq, _) in reports {
+            let (key, name) = (
+                ((mail.worker.clone(), Direction::Outbox), *seq),
+                layout::report(*seq),
+            );
+            let now = fsx::stat(mail.home.fs(), &dir.join(&name))?;
+            let then = self.stamps.as_ref().and_then(|it| it.get(&key)?[0]);
+            // A file of its own: what was edited in its place still has the number that it was given.
+            if then.is_some_and(|then| now.is_some_and(|now| now.inode != then.inode)) {
+                let entry = mail.entry(Kind::ContractViolated, Some(*seq));
+                entries.push(Entry {
+                    actor: Via::External.as_str().parse().ok(),
+                    ..entry
+                        .detail("observed", true)
+                        .detail("file", name)
+                        .detail("reason", "another file was renamed over this report")
+                });
+            }
+            stamps.insert(key, [now, None]);
+        }
+        let count = entries.len();
+        // Machines that share a repository put reports in each other's place themselves.
+        if count == 0 || mail.history().is_shared()? {
+            return Ok(0);
+        }
+        mail.lock(Direction::Outbox)?.record(actor, entries)?;
+        Ok(count)
     }
 
     fn read_on(&mut self, history: &History<'_>) -> Result<()> {

@@ -220,8 +220,16 @@ pub fn list(mail: &Mail<'_>) -> Result<(Vec<ReportView>, Vec<Skipped>)> {
     Ok((papers, unread))
 }
 
-/// A report, which stays as unread as it was.
+/// A report, live or archived, which stays as unread as it was.
 pub fn show(mail: &Mail<'_>, seq: Seq) -> Result<ReportView> {
+    live(
+        &mail.shelf_of(Direction::Outbox, (seq, EnvelopePart::Report))?,
+        seq,
+    )
+}
+
+/// A report that marks may be put on: none that is archived.
+fn live(mail: &Mail<'_>, seq: Seq) -> Result<ReportView> {
     let slots = mail.slots(Direction::Outbox)?;
     let slot = slots
         .get(&seq)
@@ -244,7 +252,7 @@ pub fn confirm(mail: &Mail<'_>, actor: &WorkerId, seq: Seq) -> Result<bool> {
     mail.home.in_order(|| {
         workers::seen_at_work(mail)?;
         let locked = mail.lock(Direction::Outbox)?;
-        if show(mail, seq)?.confirmed {
+        if live(mail, seq)?.confirmed {
             return Ok(true);
         }
         let mark = locked.path(&layout::flag(seq, Decision::Ratified));
@@ -267,6 +275,7 @@ pub fn read(
         let paper = show(mail, seq)?;
         let to = Message::of_report(&paper.report).to;
         match agent {
+            _ if paper.read => Ok(paper),
             Some(agent) if *agent != mail.worker && agent.as_str() != to => Ok(paper),
             _ => acknowledge(mail, actor, None, seq),
         }
@@ -281,7 +290,7 @@ pub(super) fn acknowledge(
     seq: Seq,
 ) -> Result<ReportView> {
     let locked = mail.lock(Direction::Outbox)?;
-    let paper = show(mail, seq)?;
+    let paper = live(mail, seq)?;
     let message = Message::of_report(&paper.report);
     let is_others = message.subject.is_some() && message.to != actor.as_str();
     if !paper.read && !is_others {

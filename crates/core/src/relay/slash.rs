@@ -228,7 +228,7 @@ fn edit(
     let Some(body) = given else {
         return Err(Error::Invalid {
             what: format!("/edit {worker} {seq}"),
-            reason: "the edited brief goes beside the command".to_owned(),
+            reason: "send the new body as text beside the command".to_owned(),
         });
     };
     let seen = match desk.seen {
@@ -248,7 +248,7 @@ fn body_of(desk: &SlashContext<'_>, text: TextSource, given: Option<String>) -> 
         TextSource::Given => given.ok_or_else(|| {
             invalid(
                 "brief".to_owned(),
-                "say --brief=FILE or --inline=TEXT, or give it on stdin",
+                "say --brief=FILE or --inline=TEXT, or send it as text beside the command",
             )
         }),
         TextSource::File(name) => {
@@ -280,8 +280,19 @@ pub fn assign(
     worker: &WorkerId,
     proposal: NewBrief,
 ) -> Result<Proposed> {
+    workers::must_be_live(&fleet.mail(worker)?)?;
+    queue(fleet, actor, worker, proposal)
+}
+
+/// Proposes a brief for a worker of the fleet; one that does not run reads it when it starts.
+pub fn queue(
+    fleet: &Fleet<'_>,
+    actor: &WorkerId,
+    worker: &WorkerId,
+    proposal: NewBrief,
+) -> Result<Proposed> {
     let mail = fleet.mail(worker)?;
-    workers::must_be_live(&mail)?;
+    workers::must_belong(&mail)?;
     briefs::propose(&mail, actor, proposal)
 }
 
@@ -292,9 +303,7 @@ pub fn redirect(
     worker: &WorkerId,
     text: String,
 ) -> Result<Proposed> {
-    let mail = fleet.mail(worker)?;
-    workers::must_belong(&mail)?;
-    briefs::propose(&mail, actor, plain(BriefKind::Redirect, text))
+    queue(fleet, actor, worker, plain(BriefKind::Redirect, text))
 }
 
 /// Gives whoever reported last on a pull request leave to merge it.

@@ -1,6 +1,6 @@
 //! The workers of a fleet: who they are, and whether they are live.
 //!
-//! Owns `worker.json`; what opens a door for a worker is in [`tokens`]. A worker that is taken off keeps its
+//! Owns `worker.json`, and that a touched `alive` beside it is a sign of life; what opens a door for a worker is in [`tokens`]. A worker that is taken off keeps its
 //! directory: its numbers go on where they were, should it come back.
 
 pub mod tokens;
@@ -448,7 +448,18 @@ impl Mail<'_> {
             });
         };
         let read = layout::read_worker(&self.worker, &bytes);
-        Ok(read.map_err(|reason| disk::Error::Malformed { path, reason })?)
+        let mut file = read.map_err(|reason| disk::Error::Malformed { path, reason })?;
+        if let Some(at) = self.touched()? {
+            file.content.last_seen = file.content.last_seen.max(at);
+        }
+        Ok(file)
+    }
+
+    /// When the worker's `alive` was touched last. A time that is still to come says nothing.
+    fn touched(&self) -> Result<Option<Timestamp>> {
+        let stat = fsx::stat(self.home.fs(), &self.dir.join(layout::ALIVE))?;
+        let at = stat.and_then(|it| Timestamp::from_nanosecond(it.modified.into()).ok());
+        Ok(at.filter(|at| *at <= self.home.now()))
     }
 
     fn store(&self, before: Option<&WorkerFile>, worker: &Worker) -> Result<()> {

@@ -19,7 +19,7 @@ use flagpost_model::{
 
 use super::{
     Live, Sessions,
-    begin::{free_id, refuse_if_live},
+    begin::{Doubt, free_id, refuse_if_live},
     gate, is_empty, other_list,
     pointer::follow,
 };
@@ -115,7 +115,7 @@ pub fn archive_complete(
         return Err(Error::NoSession { dir: from });
     };
     let gate = sessions.lock_gate()?;
-    let Some(look) = refuse_if_live(sessions, &from)? else {
+    let Some(look) = refuse_if_live(sessions, &from, Doubt::Refuses)? else {
         return Err(Error::NoSession { dir: from });
     };
     let named = look.lock.session;

@@ -12,8 +12,8 @@ use flagpost_disk::{
 use flagpost_model::{
     SessionId, TaskId, WorkerId,
     session::{
-        Lock, LockStatus, PlannedTask, Progress, ProgressStatus, SessionPlan, common_group,
-        session_name,
+        Evidence, Lock, LockStatus, Pid, PlannedTask, Progress, ProgressStatus, SessionPlan,
+        common_group, session_name,
     },
     task::Outline,
 };
@@ -72,7 +72,7 @@ pub fn begin<'h>(
     home.make_dirs(&sessions.root)?;
     keep_out_of_git(sessions)?;
     let gate = sessions.lock_gate()?;
-    recover::clear_the_way(sessions)?;
+    recover::clear_the_way(sessions, Doubt::Refuses)?;
     let dir = sessions.live_dir();
     home.make_dirs(&dir)?;
 
@@ -94,6 +94,7 @@ pub fn begin<'h>(
     let held = fsx::try_hold(fs, &dir.join(layout::LOCK))?.ok_or_else(|| Error::SessionLive {
         session: session.to_string(),
         holder: None,
+        is_unsure: false,
     })?;
     // From here on the held lock says that the session lives. The list's lock, which recovery
     // takes, ranks below the gate.
@@ -273,10 +274,20 @@ fn planned(
     }
 }
 
+/// What comes of a session of which only the age of its lock says that it lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Doubt {
+    /// It counts as live.
+    Refuses,
+    /// A person says that it is dead.
+    Yields,
+}
+
 /// Refuses where somebody runs the session in the live directory.
 pub(super) fn refuse_if_live(
     sessions: &Sessions<'_>,
     dir: &Path,
+    doubt: Doubt,
 ) -> Result<Option<super::LockCheck>> {
     if is_empty(sessions.home, dir)? {
         return Ok(None);
@@ -284,6 +295,7 @@ pub(super) fn refuse_if_live(
     let look = look(sessions.home, dir)?;
     match look.standing {
         LockStatus::Dead(_) => Ok(Some(look)),
+        LockStatus::Live(Evidence::Age(_)) if doubt == Doubt::Yields => Ok(Some(look)),
         LockStatus::Live(evidence) => {
             let session = look
                 .lock
@@ -292,16 +304,21 @@ pub(super) fn refuse_if_live(
             Err(Error::SessionLive {
                 session,
                 holder: Some(holder(&look.lock.pid, evidence)),
+                is_unsure: matches!(evidence, Evidence::Age(_)),
             })
         }
     }
 }
 
-fn holder(
-    pid: &flagpost_model::session::Pid,
-    evidence: flagpost_model::session::Evidence,
-) -> String {
-    use flagpost_model::session::{Evidence, Pid};
+/// The refusal of a start where only the age of a lock says that the session in its way lives.
+pub fn unsure(sessions: &Sessions<'_>) -> Result<Option<Error>> {
+    match refuse_if_live(sessions, &sessions.live_dir(), Doubt::Refuses) {
+        Err(error @ Error::SessionLive { is_unsure, .. }) => Ok(is_unsure.then_some(error)),
+        looked => looked.map(|_| None),
+    }
+}
+
+fn holder(pid: &Pid, evidence: Evidence) -> String {
     let who = match pid {
         Pid::Number(pid) => format!("pid {pid}"),
         Pid::Word(word) => format!("pid {word:?}"),

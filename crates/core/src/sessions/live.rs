@@ -134,6 +134,7 @@ impl<'h> Live<'h> {
         self.held = held.ok_or_else(|| Error::SessionLive {
             session: self.session.to_string(),
             holder: None,
+            is_unsure: false,
         })?;
         let log = self.dir.join(layout::TASK_LOG);
         if fsx::stat(fs, &log)?.is_none() {

@@ -43,7 +43,7 @@ pub use flagpost_disk::dialects::session::render_duration;
 
 pub use archive::{archive, archive_complete};
 pub use attempt::{AttemptDir, record_attempt};
-pub use begin::{Begun, Start, begin};
+pub use begin::{Begun, Start, begin, unsure};
 pub use conversations::{Remains, SessionAttempts, remains};
 pub(crate) use documents::is_document;
 pub use documents::{SessionDocument, documents};
@@ -51,7 +51,7 @@ pub use left::{How, Left};
 pub use live::{EventPlace, Live};
 pub use output::{Outlook, Output, OutputPart, PartPlace, TaskOutput};
 pub use pointer::{pointed, shown};
-pub use recover::{Recovered, recover, to_give_back};
+pub use recover::{Recovered, recover, recover_unsure, to_give_back};
 pub use requests::{Asked, Stop, StopRequest, ask_to_stop};
 
 use serde_json::{Map, Value};

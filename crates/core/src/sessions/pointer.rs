@@ -121,13 +121,18 @@ fn names_a_session_elsewhere(home: &Home, named: &Path) -> bool {
         && is_empty(home, named).is_ok_and(|empty| !empty)
 }
 
-/// What the pointer says, as it stands; `None` without a pointer.
+/// What the pointer says; `None` without a pointer. A relative path begins at the user's home, as for the
+/// original program.
 fn read(home: &Home, list: &List<'_>) -> Result<Option<PathBuf>> {
     let bytes = fsx::read(home.fs(), &list.dir().join(POINTER))?;
-    let path = |bytes: Vec<u8>| {
+    let path = |bytes: Vec<u8>| -> PathBuf {
         // Through components: the slash at its end goes.
         let path = Path::new(OsStr::from_bytes(bytes.trim_ascii()));
-        path.components().collect()
+        let path: PathBuf = path.components().collect();
+        match &home.environment().user_home {
+            Some(user_home) if !path.as_os_str().is_empty() => user_home.join(path),
+            _ => path,
+        }
     };
     Ok(bytes.map(path))
 }

@@ -22,7 +22,7 @@ use jiff::tz::TimeZone;
 
 use super::{
     Ended, SessionStatus, Sessions, agent_requests,
-    begin::refuse_if_live,
+    begin::{Doubt, refuse_if_live},
     is_empty, other_list,
     pointer::{follow, heal},
 };
@@ -59,11 +59,30 @@ pub fn recover(
     list: &List<'_>,
     actor: &WorkerId,
 ) -> Result<Option<Recovered>> {
+    recover_in_doubt(sessions, list, actor, Doubt::Refuses)
+}
+
+/// The same for a session of which only the age of its lock says that it lives, and a person that it is
+/// dead.
+pub fn recover_unsure(
+    sessions: &Sessions<'_>,
+    list: &List<'_>,
+    actor: &WorkerId,
+) -> Result<Option<Recovered>> {
+    recover_in_doubt(sessions, list, actor, Doubt::Yields)
+}
+
+fn recover_in_doubt(
+    sessions: &Sessions<'_>,
+    list: &List<'_>,
+    actor: &WorkerId,
+    doubt: Doubt,
+) -> Result<Option<Recovered>> {
     let home = sessions.home;
     sessions.stay_inside()?;
     if !is_empty(home, &sessions.live_dir())? {
         let gate = sessions.lock_gate()?;
-        clear_the_way(sessions)?;
+        clear_the_way(sessions, doubt)?;
         drop(gate);
     }
     let recovered = give_back(sessions, list, actor)?;
@@ -87,10 +106,10 @@ pub fn to_give_back(sessions: &Sessions<'_>, outlines: &[Outline]) -> Result<Vec
 }
 
 /// Moves a dead session's files away; refuses where the session lives. Under the start gate.
-pub(super) fn clear_the_way(sessions: &Sessions<'_>) -> Result<()> {
+pub(super) fn clear_the_way(sessions: &Sessions<'_>, doubt: Doubt) -> Result<()> {
     let home = sessions.home;
     let live = sessions.live_dir();
-    let Some(look) = refuse_if_live(sessions, &live)? else {
+    let Some(look) = refuse_if_live(sessions, &live, doubt)? else {
         return Ok(());
     };
     let at = home.now().to_zoned(TimeZone::UTC).datetime();

@@ -56,3 +56,23 @@ fn a_decision_without_a_number_says_what_was_seen() {
     let told = served.post(RATIFY, &json!({"worker": "W1", "seen": first}).to_string());
     assert_eq!(told.json()["decided"][0]["brief"]["seq"], 1, "{told:?}");
 }
+
+#[test]
+fn a_command_that_needs_a_text_says_how_to_send_it() {
+    let place = with_workers(&["W1"]);
+    let served = place.serve();
+    proposed(&served, 1);
+    for command in ["/edit W1 1", "/assign 7 W1"] {
+        let told = served.post(DISPATCH, &json!({"command": command}).to_string());
+        assert_eq!(told.json()["kind"], "invalid", "{command}: {told:?}");
+        let told = told.json()["message"].as_str().unwrap().to_owned();
+        assert!(told.contains("send "), "{command}: {told}");
+        assert!(
+            told.ends_with("as text beside the command"),
+            "{command}: {told}"
+        );
+    }
+    let edit = json!({"command": "/edit W1 1", "text": "Do not"});
+    assert_eq!(served.post(DISPATCH, &edit.to_string()).status, 200);
+    assert_eq!(brief(&served, 1)["body"], "Do not");
+}

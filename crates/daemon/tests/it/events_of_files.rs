@@ -97,10 +97,11 @@ fn a_session_of_a_repository_that_nobody_registered() {
 fn lists_that_only_another_program_could_name() {
     let place = Place::new();
     let root = place.home.tasks_root();
-    for name in ["日本", "my list", "_x", ".hidden", "empty!"] {
+    let theirs = ["日本", "my list", "_x", ".hidden", "a:b", "a\nb"];
+    for name in theirs.iter().chain(&["empty!"]) {
         fs::create_dir_all(root.join(name)).unwrap();
     }
-    for name in ["日本", "my list", "_x", ".hidden"] {
+    for name in theirs {
         fs::write(
             root.join(name).join("1.json"),
             r#"{"id":"1","subject":"One"}"#,
@@ -113,12 +114,19 @@ fn lists_that_only_another_program_could_name() {
     let told = served.get("/api/task-lists").json();
     let names = told["taskLists"].as_array().unwrap().iter();
     let names: Vec<_> = names.map(|it| it["id"].as_str().unwrap()).collect();
-    assert_eq!(names, ["_x", "my list", "日本"]);
-    for path in ["%E6%97%A5%E6%9C%AC", "my%20list", "_x"] {
+    assert_eq!(names, [".hidden", "_x", "a\nb", "a:b", "my list", "日本"]);
+    for path in [
+        "%E6%97%A5%E6%9C%AC",
+        "my%20list",
+        "_x",
+        ".hidden",
+        "a%3Ab",
+        "a%0Ab",
+    ] {
         let told = served.get(&format!("/api/tasks/{path}")).json();
         assert_eq!(told["tasks"][0]["subject"], "One", "{path}");
     }
-    for path in [".hidden", "a%2Fb", "coord%3A%2Fetc", "%2E%2E", "a%0Ab"] {
+    for path in ["a%2Fb", "coord%3A%2Fetc", "%2E%2E", "a%00b"] {
         let status = served.get(&format!("/api/tasks/{path}")).status;
         assert!([400, 404, 422].contains(&status), "{path}: {status}");
     }

@@ -108,6 +108,9 @@ pub trait Fs: Send + Sync + fmt::Debug {
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Renames to a name that must not exist (`AlreadyExists`).
     fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Gives two files each other's name in one step, so that neither name is ever free; `Unsupported`
+    /// where the file system cannot.
+    fn exchange(&self, one: &Path, other: &Path) -> io::Result<()>;
     /// Removes a file.
     fn remove(&self, path: &Path) -> io::Result<()>;
     /// Sets who may do what with a file or directory, without following a final symlink.
@@ -292,6 +295,27 @@ pub fn move_files(fs: &dyn Fs, moves: &[(PathBuf, PathBuf)]) -> Result<()> {
         fs.sync_dir(dir).map_err(Error::io("sync", dir))?;
     }
     Ok(())
+}
+
+/// Takes a file away to a name that must be free and leaves another with this content in its place;
+/// durable on return. No moment is without a file under its name, where the file system can do so.
+pub fn take_leaving(fs: &dyn Fs, from: &Path, to: &Path, left: &[u8]) -> Result<()> {
+    publish(fs, to, left)?;
+    match fs.exchange(from, to) {
+        Ok(()) => return sync_parent(fs, to),
+        Err(error) => {
+            remove(fs, to)?;
+            if error.kind() != io::ErrorKind::Unsupported {
+                return Err(Error::io("take", from)(error));
+            }
+        }
+    }
+    move_files(fs, &[(from.to_owned(), to.to_owned())])?;
+    match publish(fs, from, left) {
+        // What came meanwhile stays.
+        Err(Error::Conflict { .. }) => Ok(()),
+        published => published,
+    }
 }
 
 /// Removes a file; durable on return. One that is not there is no error, and whoever removed it may

@@ -239,6 +239,15 @@ impl Fs for RealFs {
         }
     }
 
+    fn exchange(&self, one: &Path, other: &Path) -> io::Result<()> {
+        match rename_exchange(one, other) {
+            Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {
+                Err(io::ErrorKind::Unsupported.into())
+            }
+            exchanged => Ok(exchanged?),
+        }
+    }
+
     fn remove(&self, path: &Path) -> io::Result<()> {
         Ok(sys::unlink(path)?)
     }
@@ -399,6 +408,16 @@ fn rename_noreplace(from: &Path, to: &Path) -> rustix::io::Result<()> {
 #[cfg(not(target_os = "linux"))]
 fn rename_noreplace(from: &Path, to: &Path) -> rustix::io::Result<()> {
     let _ = (from, to, RenameFlags::NOREPLACE);
+    Err(rustix::io::Errno::NOSYS)
+}
+
+#[cfg(target_os = "linux")]
+fn rename_exchange(one: &Path, other: &Path) -> rustix::io::Result<()> {
+    sys::renameat_with(sys::CWD, one, sys::CWD, other, RenameFlags::EXCHANGE)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn rename_exchange(_: &Path, _: &Path) -> rustix::io::Result<()> {
     Err(rustix::io::Errno::NOSYS)
 }
 

@@ -135,6 +135,23 @@ fn when_renaming() {
 }
 
 #[test]
+fn when_exchanging() {
+    on_each(|fs, place| {
+        let [a, b] = ["a", "b"].map(|name| place.join(name));
+        create(fs, &a, b"a");
+        assert_eq!(refusal(fs.exchange(&a, &b)), ErrorKind::NotFound);
+        assert_eq!(refusal(fs.exchange(&b, &a)), ErrorKind::NotFound);
+        create(fs, &b, b"b");
+        let inode = fs.stat(&a).unwrap().inode;
+        fs.exchange(&a, &b).unwrap();
+        assert_eq!(fs.stat(&b).unwrap().inode, inode);
+        let read = |path| fs.read(path, 0, 9).unwrap();
+        assert_eq!((read(&a), read(&b)), (b"b".to_vec(), b"a".to_vec()));
+        assert_eq!(sorted_names(fs, place), ["a", "b"]);
+    });
+}
+
+#[test]
 fn when_removing() {
     on_each(|fs, place| {
         let file = place.join("file");

@@ -86,6 +86,11 @@ impl CommandFields {
         }
     }
 
+    /// What is to be found; an empty text is no filter.
+    pub fn filter(&mut self, key: &'static str) -> Option<String> {
+        self.text(key).filter(|text| !text.is_empty())
+    }
+
     /// A list of texts.
     pub fn texts(&mut self, key: &'static str) -> Option<Vec<String>> {
         let value = self.take(key)?;

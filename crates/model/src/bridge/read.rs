@@ -137,9 +137,9 @@ fn action(verb: Verb, payload: &mut CommandFields) -> Option<Action> {
         Verb::Query => Action::Query(TaskFilter {
             statuses: payload.words("status"),
             priorities: payload.words("priority"),
-            project: payload.text("project"),
-            tag: payload.text("tag"),
-            search: payload.text("search").filter(|text| !text.is_empty()),
+            project: payload.filter("project"),
+            tag: payload.filter("tag"),
+            search: payload.filter("search"),
             limit: payload.count("limit"),
         }),
         Verb::List => Action::Query(TaskFilter {

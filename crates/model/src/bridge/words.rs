@@ -139,11 +139,12 @@ pub struct MovePlan {
 }
 
 /// The way of a task to being done; none where it is already.
-pub fn completion(task: &Task) -> Vec<PlannedMove> {
-    match task.state.name() {
+pub fn completion(task: &Task) -> MovePlan {
+    let steps = match task.state.name() {
         StateName::Completed => vec![],
         _ => vec![PlannedMove::Complete],
-    }
+    };
+    MovePlan { steps, mark: None }
 }
 
 /// The way of a task back to being open. An archived one is out of sight, and stays there.

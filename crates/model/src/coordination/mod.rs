@@ -107,6 +107,8 @@ pub struct CoordTask {
     pub parent: Option<TaskId>,
     /// What its worker said at the end.
     pub result: CoordResult,
+    /// How many minutes it may take.
+    pub estimate: Option<u32>,
     /// When it was added.
     pub created_at: Option<DateTime>,
     /// When it was done.
@@ -170,6 +172,8 @@ pub struct NewCoordTask {
     pub tags: Vec<String>,
     /// The task that it is part of.
     pub parent: Option<TaskId>,
+    /// How many minutes it may take.
+    pub estimate: Option<u32>,
     /// So often it is tried again by itself.
     pub max_retries: u32,
 }
@@ -190,6 +194,7 @@ impl NewCoordTask {
             tags: self.tags,
             parent: self.parent,
             result: CoordResult::default(),
+            estimate: self.estimate,
             created_at: Some(now),
             completed_at: None,
             max_retries: self.max_retries,

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     id::{Token, WorkerId},
-    task::{self, Claim, Ending, State, TaskResult},
+    task::{self, Claim, Effort, Ending, State, TaskResult},
 };
 
 /// What the table has keys for and a list's task keeps among its metadata.
@@ -56,6 +56,8 @@ pub fn see(task: &CoordTask, seen: ViewContext<'_>, into: &mut task::Task) {
     into.tags = labels.cloned().collect();
     into.uid = task.uid().map(str::to_owned);
     into.parent.clone_from(&task.parent);
+    let estimate = task.estimate.map(|it| Effort::from_minutes(it.into()));
+    into.estimate = estimate.or(into.estimate);
     into.not_before = into.not_before.max(moment(task.next_retry_at));
     into.metadata.extend(special(task));
     into.state = match task.status {
@@ -169,6 +171,13 @@ pub fn put_fields(into: &mut CoordTask, before: &task::Task, after: &mut task::T
     }
     if before.parent != after.parent {
         into.parent.clone_from(&after.parent);
+    }
+    if before.estimate != after.estimate {
+        let minutes = after.estimate.map(Effort::minutes);
+        into.estimate = minutes.and_then(|it| it.try_into().ok());
+    }
+    if into.estimate.is_some() {
+        after.estimate = None;
     }
     let special = special(into);
     let mut put = |key: &str| match after.metadata.shift_remove(key) {

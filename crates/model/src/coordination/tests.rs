@@ -90,6 +90,7 @@ fn trap_21_the_whole_matrix_of_event_owner_and_status() {
         },
         CoordEvent::Start,
         CoordEvent::Split,
+        CoordEvent::Keep,
         CoordEvent::Complete(CoordResult::default()),
         CoordEvent::Fail("no".to_owned()),
         CoordEvent::Block("help".to_owned()),
@@ -143,63 +144,63 @@ fn trap_21_the_whole_matrix_of_event_owner_and_status() {
             }
         }
     }
-    // status  lease  who  |  claim  start  split  complete  fail  block  release  cancel  retry
+    // status  lease  who  |  claim  start  split  keep  complete  fail  block  release  cancel  retry
     let expected = "\
-available           W1 token claimed     STALE       STALE       STALE       STALE       STALE       STALE       cancelled   NO
-available           W1       claimed     UNHELD      UNHELD      UNHELD      UNHELD      UNHELD      UNHELD      cancelled   NO
-available           W1 stale claimed     STALE       STALE       STALE       STALE       STALE       STALE       cancelled   NO
-available           W2       claimed     UNHELD      UNHELD      UNHELD      UNHELD      UNHELD      UNHELD      cancelled   NO
-available           W2 token claimed     STALE       STALE       STALE       STALE       STALE       STALE       cancelled   NO
-claimed     live    W1 token YOURS       in_progress claimed     done        failed      blocked     available   cancelled   YOURS
-claimed     live    W1       YOURS       in_progress claimed     done        failed      blocked     available   cancelled   YOURS
-claimed     live    W1 stale YOURS       STALE       STALE       STALE       STALE       STALE       STALE       cancelled   YOURS
-claimed     live    W2       HELD        HELD        HELD        HELD        HELD        HELD        HELD        cancelled   HELD
-claimed     live    W2 token HELD        HELD        HELD        HELD        HELD        HELD        HELD        cancelled   HELD
-claimed     over    W1 token claimed     in_progress claimed     done        failed      blocked     available   cancelled   available
-claimed     over    W1       claimed     in_progress claimed     done        failed      blocked     available   cancelled   available
-claimed     over    W1 stale claimed     STALE       STALE       STALE       STALE       STALE       STALE       cancelled   available
-claimed     over    W2       claimed     HELD        HELD        HELD        HELD        HELD        HELD        cancelled   available
-claimed     over    W2 token claimed     HELD        HELD        HELD        HELD        HELD        HELD        cancelled   available
-claimed     unknown W1 token YOURS       in_progress claimed     done        failed      blocked     available   cancelled   available
-claimed     unknown W1       YOURS       in_progress claimed     done        failed      blocked     available   cancelled   available
-claimed     unknown W1 stale YOURS       STALE       STALE       STALE       STALE       STALE       STALE       cancelled   available
-claimed     unknown W2       HELD        HELD        HELD        HELD        HELD        HELD        HELD        cancelled   available
-claimed     unknown W2 token HELD        HELD        HELD        HELD        HELD        HELD        HELD        cancelled   available
-in_progress live    W1 token YOURS       in_progress in_progress done        failed      blocked     available   cancelled   YOURS
-in_progress live    W1       YOURS       in_progress in_progress done        failed      blocked     available   cancelled   YOURS
-in_progress live    W1 stale YOURS       STALE       STALE       STALE       STALE       STALE       STALE       cancelled   YOURS
-in_progress live    W2       HELD        HELD        HELD        HELD        HELD        HELD        HELD        cancelled   HELD
-in_progress live    W2 token HELD        HELD        HELD        HELD        HELD        HELD        HELD        cancelled   HELD
-in_progress over    W1 token claimed     in_progress in_progress done        failed      blocked     available   cancelled   available
-in_progress over    W1       claimed     in_progress in_progress done        failed      blocked     available   cancelled   available
-in_progress over    W1 stale claimed     STALE       STALE       STALE       STALE       STALE       STALE       cancelled   available
-in_progress over    W2       claimed     HELD        HELD        HELD        HELD        HELD        HELD        cancelled   available
-in_progress over    W2 token claimed     HELD        HELD        HELD        HELD        HELD        HELD        cancelled   available
-in_progress unknown W1 token YOURS       in_progress in_progress done        failed      blocked     available   cancelled   available
-in_progress unknown W1       YOURS       in_progress in_progress done        failed      blocked     available   cancelled   available
-in_progress unknown W1 stale YOURS       STALE       STALE       STALE       STALE       STALE       STALE       cancelled   available
-in_progress unknown W2       HELD        HELD        HELD        HELD        HELD        HELD        HELD        cancelled   available
-in_progress unknown W2 token HELD        HELD        HELD        HELD        HELD        HELD        HELD        cancelled   available
-done                W1 token NO          STALE       STALE       STALE       STALE       STALE       STALE       NO          NO
-done                W1       NO          NO          NO          NO          NO          NO          NO          NO          NO
-done                W1 stale NO          STALE       STALE       STALE       STALE       STALE       STALE       NO          NO
-done                W2       NO          NO          NO          NO          NO          NO          NO          NO          NO
-done                W2 token NO          STALE       STALE       STALE       STALE       STALE       STALE       NO          NO
-failed              W1 token NO          STALE       STALE       STALE       STALE       STALE       STALE       cancelled   available
-failed              W1       NO          NO          NO          NO          NO          NO          NO          cancelled   available
-failed              W1 stale NO          STALE       STALE       STALE       STALE       STALE       STALE       cancelled   available
-failed              W2       NO          NO          NO          NO          NO          NO          NO          cancelled   available
-failed              W2 token NO          STALE       STALE       STALE       STALE       STALE       STALE       cancelled   available
-cancelled           W1 token NO          STALE       STALE       STALE       STALE       STALE       STALE       NO          available
-cancelled           W1       NO          NO          NO          NO          NO          NO          NO          NO          available
-cancelled           W1 stale NO          STALE       STALE       STALE       STALE       STALE       STALE       NO          available
-cancelled           W2       NO          NO          NO          NO          NO          NO          NO          NO          available
-cancelled           W2 token NO          STALE       STALE       STALE       STALE       STALE       STALE       NO          available
-blocked             W1 token NO          STALE       STALE       STALE       STALE       STALE       STALE       cancelled   available
-blocked             W1       NO          NO          NO          NO          NO          NO          NO          cancelled   available
-blocked             W1 stale NO          STALE       STALE       STALE       STALE       STALE       STALE       cancelled   available
-blocked             W2       NO          NO          NO          NO          NO          NO          NO          cancelled   available
-blocked             W2 token NO          STALE       STALE       STALE       STALE       STALE       STALE       cancelled   available
+available           W1 token claimed     STALE       STALE       STALE       STALE       STALE       STALE       STALE       cancelled   NO
+available           W1       claimed     UNHELD      UNHELD      UNHELD      UNHELD      UNHELD      UNHELD      UNHELD      cancelled   NO
+available           W1 stale claimed     STALE       STALE       STALE       STALE       STALE       STALE       STALE       cancelled   NO
+available           W2       claimed     UNHELD      UNHELD      UNHELD      UNHELD      UNHELD      UNHELD      UNHELD      cancelled   NO
+available           W2 token claimed     STALE       STALE       STALE       STALE       STALE       STALE       STALE       cancelled   NO
+claimed     live    W1 token YOURS       in_progress claimed     claimed     done        failed      blocked     available   cancelled   YOURS
+claimed     live    W1       YOURS       in_progress claimed     claimed     done        failed      blocked     available   cancelled   YOURS
+claimed     live    W1 stale YOURS       STALE       STALE       STALE       STALE       STALE       STALE       STALE       cancelled   YOURS
+claimed     live    W2       HELD        HELD        HELD        HELD        HELD        HELD        HELD        HELD        cancelled   HELD
+claimed     live    W2 token HELD        HELD        HELD        HELD        HELD        HELD        HELD        HELD        cancelled   HELD
+claimed     over    W1 token claimed     in_progress claimed     claimed     done        failed      blocked     available   cancelled   available
+claimed     over    W1       claimed     in_progress claimed     claimed     done        failed      blocked     available   cancelled   available
+claimed     over    W1 stale claimed     STALE       STALE       STALE       STALE       STALE       STALE       STALE       cancelled   available
+claimed     over    W2       claimed     HELD        HELD        HELD        HELD        HELD        HELD        HELD        cancelled   available
+claimed     over    W2 token claimed     HELD        HELD        HELD        HELD        HELD        HELD        HELD        cancelled   available
+claimed     unknown W1 token YOURS       in_progress claimed     claimed     done        failed      blocked     available   cancelled   available
+claimed     unknown W1       YOURS       in_progress claimed     claimed     done        failed      blocked     available   cancelled   available
+claimed     unknown W1 stale YOURS       STALE       STALE       STALE       STALE       STALE       STALE       STALE       cancelled   available
+claimed     unknown W2       HELD        HELD        HELD        HELD        HELD        HELD        HELD        HELD        cancelled   available
+claimed     unknown W2 token HELD        HELD        HELD        HELD        HELD        HELD        HELD        HELD        cancelled   available
+in_progress live    W1 token YOURS       in_progress in_progress in_progress done        failed      blocked     available   cancelled   YOURS
+in_progress live    W1       YOURS       in_progress in_progress in_progress done        failed      blocked     available   cancelled   YOURS
+in_progress live    W1 stale YOURS       STALE       STALE       STALE       STALE       STALE       STALE       STALE       cancelled   YOURS
+in_progress live    W2       HELD        HELD        HELD        HELD        HELD        HELD        HELD        HELD        cancelled   HELD
+in_progress live    W2 token HELD        HELD        HELD        HELD        HELD        HELD        HELD        HELD        cancelled   HELD
+in_progress over    W1 token claimed     in_progress in_progress in_progress done        failed      blocked     available   cancelled   available
+in_progress over    W1       claimed     in_progress in_progress in_progress done        failed      blocked     available   cancelled   available
+in_progress over    W1 stale claimed     STALE       STALE       STALE       STALE       STALE       STALE       STALE       cancelled   available
+in_progress over    W2       claimed     HELD        HELD        HELD        HELD        HELD        HELD        HELD        cancelled   available
+in_progress over    W2 token claimed     HELD        HELD        HELD        HELD        HELD        HELD        HELD        cancelled   available
+in_progress unknown W1 token YOURS       in_progress in_progress in_progress done        failed      blocked     available   cancelled   available
+in_progress unknown W1       YOURS       in_progress in_progress in_progress done        failed      blocked     available   cancelled   available
+in_progress unknown W1 stale YOURS       STALE       STALE       STALE       STALE       STALE       STALE       STALE       cancelled   available
+in_progress unknown W2       HELD        HELD        HELD        HELD        HELD        HELD        HELD        HELD        cancelled   available
+in_progress unknown W2 token HELD        HELD        HELD        HELD        HELD        HELD        HELD        HELD        cancelled   available
+done                W1 token NO          STALE       STALE       STALE       STALE       STALE       STALE       STALE       NO          NO
+done                W1       NO          NO          NO          NO          NO          NO          NO          NO          NO          NO
+done                W1 stale NO          STALE       STALE       STALE       STALE       STALE       STALE       STALE       NO          NO
+done                W2       NO          NO          NO          NO          NO          NO          NO          NO          NO          NO
+done                W2 token NO          STALE       STALE       STALE       STALE       STALE       STALE       STALE       NO          NO
+failed              W1 token NO          STALE       STALE       STALE       STALE       STALE       STALE       STALE       cancelled   available
+failed              W1       NO          NO          NO          NO          NO          NO          NO          NO          cancelled   available
+failed              W1 stale NO          STALE       STALE       STALE       STALE       STALE       STALE       STALE       cancelled   available
+failed              W2       NO          NO          NO          NO          NO          NO          NO          NO          cancelled   available
+failed              W2 token NO          STALE       STALE       STALE       STALE       STALE       STALE       STALE       cancelled   available
+cancelled           W1 token NO          STALE       STALE       STALE       STALE       STALE       STALE       STALE       NO          available
+cancelled           W1       NO          NO          NO          NO          NO          NO          NO          NO          NO          available
+cancelled           W1 stale NO          STALE       STALE       STALE       STALE       STALE       STALE       STALE       NO          available
+cancelled           W2       NO          NO          NO          NO          NO          NO          NO          NO          NO          available
+cancelled           W2 token NO          STALE       STALE       STALE       STALE       STALE       STALE       STALE       NO          available
+blocked             W1 token NO          STALE       STALE       STALE       STALE       STALE       STALE       STALE       cancelled   available
+blocked             W1       NO          NO          NO          NO          NO          NO          NO          NO          cancelled   available
+blocked             W1 stale NO          STALE       STALE       STALE       STALE       STALE       STALE       STALE       cancelled   available
+blocked             W2       NO          NO          NO          NO          NO          NO          NO          NO          cancelled   available
+blocked             W2 token NO          STALE       STALE       STALE       STALE       STALE       STALE       STALE       cancelled   available
 ";
     assert_eq!(told, expected, "\n{told}");
 }

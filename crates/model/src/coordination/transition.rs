@@ -37,6 +37,8 @@ pub enum CoordEvent {
     Start,
     /// Add parts to it.
     Split,
+    /// Go on with it.
+    Keep,
     /// It is done.
     Complete(CoordResult),
     /// It did not work.
@@ -172,6 +174,7 @@ pub fn transition(
             next.status = CoordStatus::InProgress;
         }
         CoordEvent::Split => held(task, act, "divided")?,
+        CoordEvent::Keep => held(task, act, "kept")?,
         CoordEvent::Complete(report) => {
             held(task, act, "completed")?;
             next.status = CoordStatus::Done;

@@ -43,6 +43,7 @@ pub fn from_list(task: &task::Task, uid: &str) -> (NewCoordTask, CoordStatus) {
             })
         }),
         tags,
+        estimate: task.estimate.and_then(|it| it.minutes().try_into().ok()),
         ..NewCoordTask::default()
     };
     let status = match &task.state {
@@ -84,6 +85,9 @@ pub fn to_list(from: &CoordTask, uid: String, zone: &TimeZone) -> intake::Draft 
     let mut task = task::Task::new(TaskId::from(1), subject);
     task.description = description.to_owned();
     task.priority = priority_of(from.priority);
+    task.estimate = from
+        .estimate
+        .map(|it| task::Effort::from_minutes(it.into()));
     let labels = from.tags.iter().filter(|tag| !tag.starts_with(LABEL));
     task.tags = labels.cloned().collect();
     task.state = match from.status {

@@ -155,9 +155,12 @@ impl SharedContext {
     /// Takes over a task's notes; the same notes again change nothing.
     pub fn merge(&mut self, notes: &TaskNotes) {
         self.knowledge.add(&notes.knowledge);
+        let mut learned = Vec::new();
+        // Notes and the report of a task say the same now and then.
+        add(&mut learned, &notes.learnings);
         let entry = ContextEntry {
             title: EntryTitle::task(notes.id.clone(), &notes.subject, notes.outcome),
-            notes: notes.learnings.clone(),
+            notes: learned,
         };
         if !self.history.contains(&entry) && !self.earlier.contains(&entry.condensed()) {
             self.history.push(entry);
@@ -212,6 +215,19 @@ mod tests {
         let before = context.clone();
         wave.iter().for_each(|n| context.merge(n));
         assert_eq!(context, before);
+    }
+
+    #[test]
+    fn what_notes_and_report_both_say_is_there_once() {
+        let mut context = SharedContext::default();
+        let mut both = notes(2, Outcome::Pass, "Files modified: a.rs");
+        both.learnings
+            .extend([bullet("More."), bullet("Files modified: a.rs")]);
+        context.merge(&both);
+        context.merge(&both);
+        let learned = [bullet("Files modified: a.rs"), bullet("More.")];
+        assert_eq!(context.history[0].notes, learned);
+        assert_eq!(context.history.len(), 1);
     }
 
     #[test]

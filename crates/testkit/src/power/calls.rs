@@ -192,6 +192,18 @@ impl Fs for PowerFs {
         Ok(())
     }
 
+    fn exchange(&self, one: &Path, other: &Path) -> io::Result<()> {
+        let mut machine = self.powered()?;
+        let slots = (machine.tree.slot(one)?, machine.tree.slot(other)?);
+        let is_there = |slot| machine.tree.names.contains_key(slot);
+        if !is_there(&slots.0) || !is_there(&slots.1) {
+            return Err(Errno::NOENT.into());
+        }
+        machine.step(DiskStep::Exchange(one.to_owned(), other.to_owned()))?;
+        machine.tree.exchange(slots.0, slots.1);
+        Ok(())
+    }
+
     fn remove(&self, path: &Path) -> io::Result<()> {
         let mut machine = self.powered()?;
         let slot = machine.tree.slot(path)?;

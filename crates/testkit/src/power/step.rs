@@ -20,6 +20,8 @@ pub enum DiskStep {
     Rename(PathBuf, PathBuf),
     /// A name was moved to a free one.
     RenameNew(PathBuf, PathBuf),
+    /// Two files were given each other's name.
+    Exchange(PathBuf, PathBuf),
     /// A file was removed.
     Remove(PathBuf),
     /// A directory was created.
@@ -73,6 +75,16 @@ pub fn assert_synced_before_rename(steps: &[DiskStep]) {
                 );
                 files.remove(to.as_path());
                 dirs.extend(from.parent().into_iter().chain(to.parent()));
+            }
+            DiskStep::Exchange(one, other) => {
+                for path in [one, other] {
+                    assert!(
+                        !files.contains(path.as_path()),
+                        "step {} moves content that is not synced, of {steps:#?}",
+                        at + 1
+                    );
+                    dirs.extend(path.parent());
+                }
             }
             DiskStep::Remove(path) => {
                 files.remove(path.as_path());

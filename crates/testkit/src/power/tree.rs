@@ -37,13 +37,15 @@ pub(super) struct Node {
     changed: i64,
 }
 
-/// A change of names: one of create (`to`), remove (`from`) and rename (both).
+/// A change of names: one of create (`to`), remove (`from`), rename (both) and exchange (`back` as well).
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct NameChange {
     pub(super) id: usize,
     from: Option<Slot>,
     to: Option<Slot>,
     pub(super) inode: u64,
+    /// What takes the place at `from`.
+    back: Option<u64>,
     /// Directories still to be synced before the change is certain.
     awaits: BTreeSet<u64>,
     /// Changes without which this one cannot have happened.
@@ -53,7 +55,10 @@ pub(super) struct NameChange {
 impl NameChange {
     pub(super) fn apply(&self, names: &mut Names) {
         if let Some(from) = &self.from {
-            names.remove(from);
+            match self.back {
+                Some(back) => names.insert(from.clone(), back),
+                None => names.remove(from),
+            };
         }
         if let Some(to) = &self.to {
             names.insert(to.clone(), self.inode);
@@ -176,6 +181,14 @@ impl Tree {
         }
     }
 
+    /// Gives what two names stand for to each other.
+    pub(super) fn exchange(&mut self, one: Slot, other: Slot) {
+        let inodes = [&one, &other].map(|slot| self.names.get(slot).copied());
+        if let [Some(inode), Some(back)] = inodes {
+            self.change_names(Some(one), Some(other), (inode, Some(back)), false);
+        }
+    }
+
     /// All that can be reached and seen, with the stamps by which caches know files.
     pub(super) fn hash(&self, state: &mut impl Hasher) {
         let mut dirs = vec![ROOT];
@@ -270,6 +283,16 @@ impl Tree {
     }
 
     fn change(&mut self, from: Option<Slot>, to: Option<Slot>, inode: u64, onto: bool) {
+        self.change_names(from, to, (inode, None), onto);
+    }
+
+    fn change_names(
+        &mut self,
+        from: Option<Slot>,
+        to: Option<Slot>,
+        (inode, back): (u64, Option<u64>),
+        onto: bool,
+    ) {
         let last_at = |slot: &Slot| self.pending.iter().rev().find(|c| c.touches(slot));
         // Replacing a name does not need what was there before to have got there.
         let needed = [from.as_ref(), to.as_ref().filter(|_| !onto)];
@@ -281,10 +304,13 @@ impl Tree {
             from,
             to,
             inode,
+            back,
         };
         change.apply(&mut self.names);
         let now = self.tick();
-        self.node_mut(inode).changed = now;
+        for inode in [Some(inode), back].into_iter().flatten() {
+            self.node_mut(inode).changed = now;
+        }
         for dir in change.awaits.clone() {
             let dir = self.node_mut(dir);
             (dir.modified, dir.changed) = (now, now);

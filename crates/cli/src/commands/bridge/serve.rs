@@ -97,7 +97,7 @@ view! {
     struct RunningAnswer from it: &Running {
         pid: u32 = it.pid,
         /// Where it runs.
-        #[schemars(extend("enum" = ["command", "daemon"]))]
+        #[schemars(extend("enum" = ["command", "daemon", "cockpit"]))]
         host: &'static str = it.host.as_str(),
         since: Option<Timestamp> = it.since,
         poll_seconds: Option<f64> = it.poll.map(|poll| poll.as_secs_f64()),
@@ -237,6 +237,7 @@ fn processor_line(running: &Running) -> String {
     let host = match running.host {
         Host::Command => "",
         Host::Daemon => " in the daemon",
+        Host::Cockpit => " in a cockpit",
     };
     let poll = running.poll.map(|poll| format!("poll: {poll:#}, "));
     format!(

@@ -21,8 +21,11 @@ pub struct RegisterArgs {
 
 /// Give a sign of life: what you hold stays yours
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example: flagpost coord worker heartbeat --as terminal-2")]
+#[command(after_help = "Example: flagpost coord worker heartbeat --task task-001 --as terminal-2")]
 pub struct CoordHeartbeatArgs {
+    /// The task that you work on: exit code 4 where you do not hold it
+    #[arg(long, value_name = "TASK")]
+    task: Option<String>,
     /// The worker, as other programs of the format want it
     #[arg(hide = true)]
     agent: Option<String>,
@@ -56,7 +59,9 @@ pub fn heartbeat(place: &CoordContext<'_>, args: &CoordHeartbeatArgs) -> anyhow:
     let directory = place.open()?;
     let WorkerWords { actor, rest: [] } =
         worker_words::read(place, &directory, &[args.agent.as_deref()])?;
-    let agent = coordination::heartbeat(&directory, &actor)?;
+    let task = args.task.as_deref();
+    let task = task.map(|it| directory.resolve(it)).transpose()?;
+    let agent = coordination::heartbeat(&directory, &actor, task.as_ref())?;
     Ok(answer(place, &agent, format!("{} is at work", agent.id)))
 }
 

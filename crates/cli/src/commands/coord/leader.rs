@@ -111,8 +111,18 @@ pub struct NewTaskArgs {
     )]
     needs: Vec<String>,
     /// Labels
-    #[arg(long, value_name = "WORDS", value_delimiter = ',')]
+    #[arg(
+        long,
+        short = 't',
+        alias = "tags",
+        value_name = "WORDS",
+        value_delimiter = ',',
+        num_args = 1..
+    )]
     tag: Vec<String>,
+    /// How many minutes it may take
+    #[arg(long, short = 'e', value_name = "MINUTES")]
+    estimate: Option<u32>,
     /// Try it again by itself so often [default: 0]
     #[arg(long, value_name = "N")]
     max_retries: Option<u32>,
@@ -141,7 +151,7 @@ pub struct CoordCancelArgs {
     #[arg(required = true, value_delimiter = ',')]
     tasks: Vec<String>,
     /// Why
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, short, value_name = "TEXT")]
     reason: Option<String>,
 }
 
@@ -177,6 +187,7 @@ impl NewTaskArgs {
             required_capabilities: capabilities::words(&self.needs),
             tags: self.tag.clone(),
             parent: None,
+            estimate: self.estimate,
             max_retries: self.max_retries.unwrap_or_default(),
         })
     }

@@ -74,10 +74,10 @@ pub struct CompleteArgs {
     #[command(flatten)]
     source: TextArg,
     /// Files that you changed
-    #[arg(long, value_name = "PATHS", value_delimiter = ',')]
+    #[arg(long, short, value_name = "PATHS", value_delimiter = ',', num_args = 0..)]
     modified: Vec<String>,
     /// Files that you made
-    #[arg(long, value_name = "PATHS", value_delimiter = ',')]
+    #[arg(long, short, value_name = "PATHS", value_delimiter = ',', num_args = 0..)]
     created: Vec<String>,
 }
 

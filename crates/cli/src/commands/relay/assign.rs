@@ -2,9 +2,13 @@
 
 use std::path::PathBuf;
 
-use flagpost_core::relay::{
-    briefs::Proposed,
-    slash::{self, assigned_line},
+use flagpost_core::{
+    Error,
+    relay::{
+        briefs::Proposed,
+        slash::{self, assigned_line},
+        workers,
+    },
 };
 use flagpost_model::{WorkerId, envelope::Ticket};
 use jiff::SignedDuration;
@@ -70,7 +74,7 @@ pub fn run(context: &Context, args: &AssignArgs) -> anyhow::Result<Answer> {
     proposal.summary = args.summary.clone();
     let until = |time| context.home.now().saturating_add(time);
     proposal.expires_at = args.expires_in.map(until).transpose()?;
-    let proposed = slash::assign(&fleet, &context.actor()?, &worker, proposal)?;
+    let proposed = slash::queue(&fleet, &context.actor()?, &worker, proposal)?;
     Ok(answer(context, &proposed, assigned_line(&proposed)))
 }
 
@@ -86,8 +90,20 @@ pub fn answer(context: &Context, proposed: &Proposed, line: String) -> Answer {
         .then(|| "the same was proposed a moment ago: nothing was added".to_owned());
     let fault = proposed.policy_fault.as_ref();
     let fault = fault.map(|it| format!("the policy was not asked: {it}"));
+    let worker = &proposed.brief.target_worker;
+    let silent = is_silent(context, worker)
+        .then(|| format!("{worker} is not running: it reads this when it starts"));
     Answer::of(proposed)
         .text(text)
         .ids([super::name(&proposed.brief)])
-        .notes(replay.into_iter().chain(fault))
+        .notes(replay.into_iter().chain(fault).chain(silent))
+}
+
+/// Whether nobody answers for a worker now; one that cannot be looked at may be live.
+fn is_silent(context: &Context, worker: &WorkerId) -> bool {
+    let mail = context.fleet().and_then(|fleet| {
+        let mail = fleet.mail(worker)?;
+        Ok(workers::must_be_live(&mail))
+    });
+    matches!(mail, Ok(Err(Error::NotLive { .. })))
 }

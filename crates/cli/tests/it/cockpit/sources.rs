@@ -114,3 +114,33 @@ fn of_two_cockpits_one_decides_and_the_other_sees_it() {
     }
     until_decided(&fleet, 1);
 }
+
+#[test]
+fn where_no_daemon_runs_the_bridge_the_cockpit_does_and_tells_of_its_commands() {
+    let fleet = waiting(1);
+    let world = &fleet.world;
+    world.ok(["config", "set", "integrations.agent.enabled", "true"]);
+    world.ok(["config", "set", "integrations.agent.poll_interval", "100ms"]);
+    let terminal = or_skip!(Terminal::with_cockpit(world, 80, 24));
+    terminal.shows("⚡Agent");
+    let (_, status) = world.json(["bridge", "status"]);
+    assert_eq!(status["running"]["host"], "cockpit", "{status}");
+    let command = |id: &str, verb: &str, payload: serde_json::Value| {
+        let command = serde_json::json!([{"id": id, "command": verb, "payload": payload}]);
+        let passing = world.home().join("passing.json");
+        std::fs::write(&passing, command.to_string()).unwrap();
+        std::fs::rename(passing, world.home().join("agent-inbox.json")).unwrap();
+    };
+    command("a", "create", serde_json::json!({"title": "Fix bug"}));
+    terminal.shows("Agent: created 'Fix bug'");
+    command("b", "complete", serde_json::json!({"taskId": "1"}));
+    terminal.shows("Agent: completed 'Fix bug'");
+    command("c", "delete", serde_json::json!({"taskId": "1"}));
+    terminal.shows("Agent: deleted 'Fix bug'");
+    let outbox = std::fs::read_to_string(world.home().join("agent-outbox.json")).unwrap();
+    assert_eq!(outbox.matches("\"ok\"").count(), 3, "{outbox}");
+    terminal.keys(&["q"]);
+    assert_eq!(terminal.ended(), 0);
+    let (_, status) = world.json(["bridge", "status"]);
+    assert_eq!(status["running"], serde_json::Value::Null, "{status}");
+}

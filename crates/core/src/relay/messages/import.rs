@@ -1,12 +1,16 @@
 //! Taking over the messages of somebody else's database.
 //!
 //! Owns which rows come, and how far each is: what was acknowledged there is acknowledged here; a
-//! brief that was not waits for the operator, as every brief does. Invariants: a row comes once,
-//! however often it is imported, and a number that somebody else took stays theirs.
+//! brief that was not waits for the operator, as every brief does, unless it is a TASK that its worker
+//! has reported done. Invariants: a row comes once, however often it is imported, and a number that
+//! somebody else took stays theirs.
 
 mod envelope;
 
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use flagpost_disk::{self as disk, dialects::relay as layout};
 use flagpost_model::{
@@ -14,13 +18,13 @@ use flagpost_model::{
     decision::{Decision, DecisionRecord, Via},
     envelope::{Direction, Hash},
     message::{
-        Message, MessageAddress, MessageStatus,
+        Message, MessageAddress, MessageStatus, Subject, concerns,
         foreign::{self, MessageRow},
     },
 };
 use jiff::Timestamp;
 
-use super::{ForeignMessages, line, scan};
+use super::{ForeignMessages, Party, in_charge, line, scan, withdraw};
 use crate::{
     error::{Error, Result},
     history::Kind,
@@ -77,10 +81,42 @@ pub fn import(
                 yield_number(fleet, actor, &planned, &path)?;
                 planned = plan(fleet, source)?.1;
             }
-            entered => return entered.map(|()| imported),
+            entered => {
+                entered?;
+                return settle(fleet, actor, source).map(|()| imported);
+            }
         }
     }
-    enter(fleet, actor, &mut planned).map(|()| imported)
+    enter(fleet, actor, &mut planned)?;
+    settle(fleet, actor, source).map(|()| imported)
+}
+
+/// Takes back each TASK that came undecided, and that its worker has reported done since: nobody is to do
+/// it again. An import that was cut short before this is made up for by the next.
+fn settle(fleet: &Fleet<'_>, actor: &WorkerId, source: &ForeignMessages) -> Result<()> {
+    let rows = source.rows.iter();
+    let ids = rows.flat_map(|row| [envelope::id_of(row), envelope::earlier_id_of(row)]);
+    let (ids, all): (BTreeSet<String>, _) = (ids.collect(), scan::all(fleet)?.messages);
+    let all: Vec<_> = all.iter().enumerate().collect();
+    let of = |subject| {
+        let told = all.iter().copied();
+        told.filter(move |(_, it)| it.message.subject == Some(subject))
+    };
+    let speaker = &in_charge(actor)?;
+    for (at, task) in of(Subject::Task) {
+        let is_of_source = task.message.id.as_ref().is_some_and(|id| ids.contains(id));
+        let is_open = is_of_source && task.state == MessageStatus::Undecided;
+        let mut later = of(Subject::Done).filter(|(n, _)| *n > at);
+        if is_open && later.any(|(_, done)| concerns(&done.message, &task.message)) {
+            let party = &Party { fleet, speaker };
+            withdraw(
+                party,
+                &task.message.place,
+                "its worker has reported it done",
+            )?;
+        }
+    }
+    Ok(())
 }
 
 /// So often somebody may take a number from under our hands before we give up.

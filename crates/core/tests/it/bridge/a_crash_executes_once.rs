@@ -1,5 +1,5 @@
 //! The power goes after any step of a pass, or a step fails. Whoever processes next leaves every
-//! command executed once and answered once.
+//! command executed once and answered once, and agents find an inbox at every moment.
 
 use std::{collections::BTreeSet, ops::ControlFlow::Continue};
 
@@ -12,7 +12,7 @@ use flagpost_model::task::{Every, State, Task};
 use flagpost_testkit::power::{CrashOutcome, Fault, PowerFs, every_crash};
 use serde_json::{Value, json};
 
-use super::{answers, bridge, command, pass, processing, put};
+use super::{answers, bridge, command, inbox, pass, processing, put};
 use crate::{
     account,
     world::{World, add, power, simulated_home, subject, tasks_of, worker},
@@ -49,6 +49,10 @@ fn survives(items: &Value, check_tasks: &dyn Fn(&[Task])) {
     let count = items.as_array().unwrap().len();
     let check = |fs: &PowerFs, answer: &Result<usize>| {
         let world = World::simulated(fs);
+        assert!(
+            world.home.fs().stat(&inbox(&world.home)).is_ok(),
+            "no moment is without an inbox"
+        );
         let before = answers(&world.home);
         assert!(
             answer.is_err() || before.len() == count,

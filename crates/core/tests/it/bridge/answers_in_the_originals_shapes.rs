@@ -48,7 +48,7 @@ fn a_deleted_task_takes_its_parts_with_it() {
     }
     ask_one(&world, "create", json!({"title": "Neighbour"})).unwrap();
     let data = ask_one(&world, "delete", json!({"taskId": "1"})).unwrap();
-    tells!(data, {"deleted": "1", "title": "Whole", "id": "1", "removed": ["1", "2", "4", "3"]});
+    tells!(data, {"deleted": true, "title": "Whole", "id": "1", "removed": ["1", "2", "4", "3"]});
     let left: Vec<_> = tasks_of(&world.list()).into_keys().collect();
     assert_eq!(left, [id(5)]);
     account::agrees(&world);
@@ -74,7 +74,8 @@ fn a_task_that_is_done_already_is_no_error() {
     tells!(done, {"status": "done", "message": null});
     let lines = world.history().len();
     let again = ask_one(&world, "complete", json!({"taskId": "1"})).unwrap();
-    tells!(again, {"status": "done", "message": "already done"});
+    tells!(again, {"status": "done", "message": "Task already done"});
+    tells!(again["task"], {"id": "1", "status": "done"});
     assert_eq!(world.history().len(), lines, "nothing changed");
 }
 
@@ -89,7 +90,8 @@ fn an_archived_task_is_not_reopened_by_uncomplete() {
         }
         let lines = world.history().len();
         let same = ask_one(&world, "uncomplete", json!({"taskId": task["id"]})).unwrap();
-        assert_eq!(same["status"], "archived", "{before}");
+        tells!(same, {"status": "archived", "message": "Task is not done"});
+        tells!(same["task"], {"id": task["id"], "status": "archived"});
         assert_eq!(world.history().len(), lines, "nothing changed");
     }
 }
@@ -135,10 +137,12 @@ fn a_timer_begins_its_task_and_stops_without_a_name() {
     let world = World::real();
     ask_one(&world, "create", json!({"title": "a"})).unwrap();
     let started = ask_one(&world, "start-timer", json!({"taskId": "1"})).unwrap();
-    tells!(started, {"taskId": "1", "message": "timer started", "status": "in_progress"});
+    tells!(started, {"taskId": "1", "message": "Timer started", "status": "in_progress"});
     world.pass(SignedDuration::from_secs(90));
     let stopped = ask_one(&world, "stop-timer", json!({})).unwrap();
-    tells!(stopped, {"id": "1", "elapsed": 90, "message": "timer stopped", "timeSpentSeconds": 90});
+    tells!(stopped, {
+        "id": "1", "elapsed": 2, "message": "Timer stopped (2 minutes logged)", "timeSpentSeconds": 90,
+    });
     let error = ask_one(&world, "stop-timer", json!({})).unwrap_err();
     assert_eq!(error, "payload.taskId: no timer of codex runs; name a task");
 }
@@ -153,7 +157,7 @@ fn a_timer_runs_on_a_task_that_cannot_begin_and_says_why() {
     assert_ne!(started["timerStartedAt"], Value::Null);
     let message = started["message"].as_str().unwrap();
     assert!(
-        message.starts_with("timer started; the task was not begun: task 2 "),
+        message.starts_with("Timer started; the task was not begun: task 2 "),
         "{message}"
     );
 }

@@ -214,6 +214,10 @@ fn a_query_takes_one_value_or_several() {
         (json!({"search": "parser"}), vec!["c"]),
         (json!({"search": "WEB"}), vec!["a", "b"]),
         (json!({"search": "Api"}), vec!["a", "e"]),
+        (
+            json!({"project": "", "tag": "", "search": ""}),
+            vec!["a", "b", "c", "d", "e"],
+        ),
         (json!({"status": []}), vec![]),
         (json!({"priority": []}), vec![]),
         (json!({"limit": 0}), vec!["a", "b", "c", "d", "e"]),

@@ -139,7 +139,7 @@ fn trap_22_no_task_is_taken_from_a_worker_that_gives_signs_of_life() {
     for _ in 0..4 {
         world.pass(SignedDuration::from_mins(14));
         assert!(coordination::claim(&directory, &w2, None).is_err());
-        coordination::heartbeat(&directory, &w1).unwrap();
+        coordination::heartbeat(&directory, &w1, None).unwrap();
     }
     world.pass(SignedDuration::from_mins(16));
     let second = coordination::claim(&directory, &w1, None).unwrap();
@@ -171,7 +171,7 @@ fn each_change_of_a_task_is_a_line_of_the_repositorys_history() {
     add(&directory, "One").unwrap();
     coordination::register(&directory, &worker("W1"), &[]).unwrap();
     coordination::claim(&directory, &worker("W1"), None).unwrap();
-    coordination::heartbeat(&directory, &worker("W1")).unwrap();
+    coordination::heartbeat(&directory, &worker("W1"), None).unwrap();
     complete(&directory, "W1", "task-001").unwrap();
     let lines = world.history().split_off(before);
     let told: Vec<_> = lines

@@ -114,6 +114,47 @@ fn each_row_once_and_what_was_acked_stays_acked() {
     assert!(names.all(|name| !name.contains("import.db")));
 }
 
+#[test]
+fn a_task_that_comes_with_its_done_is_settled() {
+    let world = World::simple_clock();
+    let path = world.place().join("done.db");
+    let theirs = Connection::open(&path).unwrap();
+    theirs.execute_batch(TABLE).unwrap();
+    let said = |subject: &str, bead: &str, minute: u32, acked: &str| {
+        let (from, to) = match subject {
+            "TASK" => ("orchestrator", "wt-1"),
+            _ => ("wt-1", "orchestrator"),
+        };
+        let row = format!(
+            r#"INSERT INTO messages(subject, from_id, to_id, body, thread_id, created_at, acked_at) VALUES
+            ('{subject}', '{from}', '{to}', '{{"bead_id":"{bead}","title":"t","prompt":"p","summary":"s"}}',
+            'epic-1', '2026-05-01 10:{minute:02}:00', {acked});"#
+        );
+        theirs.execute_batch(&row).unwrap();
+    };
+    // Done and read, done and not read, done before it was given anew, and given to nobody yet.
+    said("TASK", "b1", 0, "NULL");
+    said("DONE", "b1", 1, "'2026-05-01 10:02:00'");
+    said("TASK", "b2", 3, "NULL");
+    said("DONE", "b2", 4, "NULL");
+    said("DONE", "b3", 5, "NULL");
+    said("TASK", "b3", 6, "NULL");
+    said("TASK", "b4", 7, "NULL");
+    let waiting = || {
+        let all = messages::all(&world.fleet()).unwrap().messages.into_iter();
+        let open = all.filter(|it| it.state == MessageStatus::Undecided);
+        open.filter_map(|it| it.message.task()).collect::<Vec<_>>()
+    };
+    import(&world, &path, false);
+    assert_eq!(waiting(), ["b3", "b4"]);
+    let table = "SELECT count(*) FROM messages WHERE subject = 'TASK' AND acked_at IS NULL";
+    assert_eq!(sql(&world.home, table), ["4"], "the table is as theirs");
+    // What is done there later is settled by the next import.
+    said("DONE", "b4", 8, "NULL");
+    import(&world, &path, false);
+    assert_eq!(waiting(), ["b3"]);
+}
+
 /// Rows as a fast orchestrator writes them: all of one second, to two workers.
 #[test]
 fn rows_of_one_second_keep_their_order() {

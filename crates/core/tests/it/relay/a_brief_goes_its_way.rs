@@ -237,6 +237,16 @@ fn a_worker_is_live_while_it_works_or_runs() {
     deliver::next(&w1, &me).unwrap();
     assign("two").unwrap();
     world.pass(FRESH + SignedDuration::from_secs(1));
+    // A worker without any program of ours touches a file; a time to come is no sign of life.
+    let alive = w1.dir(Direction::Inbox).with_file_name("alive");
+    let file = std::fs::File::create(alive).unwrap();
+    for (ahead, expected) in [(60, Liveness::Silent), (-60, Liveness::Heartbeat)] {
+        let at = world.home.now() + SignedDuration::from_secs(ahead);
+        file.set_modified(at.into()).unwrap();
+        assert_eq!(workers::show(&w1).unwrap().liveness, expected, "{ahead}");
+    }
+    world.pass(FRESH + SignedDuration::from_secs(1));
+    assert_eq!(workers::show(&w1).unwrap().liveness, Liveness::Silent);
     let traits = workers::Traits {
         pid: Some(std::process::id()),
         ..workers::Traits::default()

@@ -205,6 +205,8 @@ fn a_session_of_nobodys_repository_is_shown_where_it_lies_below_the_users_home()
     fs::create_dir_all(&there).unwrap();
     let wanted = there.canonicalize().unwrap();
     assert_eq!(shown(&world, &there).as_ref(), Some(&wanted));
+    let relative = there.strip_prefix(world.place()).unwrap();
+    assert_eq!(shown(&world, relative).as_ref(), Some(&wanted));
     assert_eq!(
         shown(&world, &of(&world).live_dir()),
         Some(of(&world).live_dir().canonicalize().unwrap())
@@ -221,7 +223,7 @@ fn a_session_of_nobodys_repository_is_shown_where_it_lies_below_the_users_home()
     symlink(&there, &evil).unwrap();
     for no in [
         Path::new("/etc"),
-        Path::new("theirs/.claude/sessions/__live_session__"),
+        Path::new("../etc"),
         &out,
         &there.join("../../../../.."),
         world.place(),

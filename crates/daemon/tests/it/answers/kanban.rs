@@ -122,6 +122,37 @@ fn a_session_in_other_words_is_passed_on_as_it_is() {
         (&progress["wave"], &progress["totalWaves"]),
         (&json!(1), &json!(1))
     );
+    // A word of ours in another spelling, and a time with a zone.
+    let words = "Status: executing (almost)\nUpdated: 2026-05-13T14:25:00.5+02:00\n";
+    fs::write(live.join("progress.md"), words).unwrap();
+    let progress = context()["progress"].clone();
+    assert_eq!(progress["status"], "executing (almost)");
+    assert_eq!(progress["updated"], "2026-05-13T14:25:00.5+02:00");
+}
+
+#[test]
+fn a_relative_pointer_begins_at_the_users_home() {
+    let place = Place::below_a_home();
+    let list = place.home.list_dir(&"web".parse().unwrap());
+    fs::create_dir_all(&list).unwrap();
+    let served = place.serve();
+    let live = place.top().join(".claude/sessions/__live_session__");
+    let user_home = place.home.environment().user_home.clone().unwrap();
+    let theirs = user_home.join("elsewhere/live");
+    for dir in [&live, &theirs] {
+        fs::create_dir_all(dir).unwrap();
+        fs::write(dir.join("task_log.md"), "log").unwrap();
+        let named = dir.strip_prefix(&user_home).unwrap().display();
+        fs::write(list.join("execution_pointer.md"), format!("{named}/\n")).unwrap();
+        let told = got(&served, "/api/execution-context/web");
+        let told = &told["executionContext"]["executionDir"];
+        assert_eq!(told, &dir.canonicalize().unwrap().display().to_string());
+    }
+    for named in ["../../etc", "..", "."] {
+        fs::write(list.join("execution_pointer.md"), named).unwrap();
+        let told = got(&served, "/api/execution-context/web");
+        assert_eq!(told, json!({"executionContext": null}), "{named}");
+    }
 }
 
 #[test]

@@ -118,6 +118,7 @@ fn task(fields: Fields<'_>, zone: &TimeZone) -> Result<CoordTask, String> {
         tags: names(fields, "tags"),
         parent: fields.name("parent_id").and_then(|it| it.parse().ok()),
         result: fields.object("result").map(report).unwrap_or_default(),
+        estimate: count("estimated_duration"),
         created_at: at("created_at"),
         completed_at: at("completed_at"),
         max_retries: count("max_retries").unwrap_or_default(),
@@ -196,6 +197,7 @@ fn draft(value: Value) -> Result<NewCoordTask, String> {
         required_capabilities: record.names("required_capabilities"),
         tags: record.names("tags"),
         parent: record.parsed("parent_id", task_id),
+        estimate: record.parsed("estimated_duration", "a whole number of minutes"),
         max_retries: record
             .parsed("max_retries", "a whole number")
             .unwrap_or_default(),

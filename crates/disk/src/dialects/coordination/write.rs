@@ -165,6 +165,7 @@ fn task_keys(task: &CoordTask, context: Option<Value>, result: Option<Value>) ->
         ("tags", list(&task.tags)),
         ("parent_id", task.parent.as_ref().map(|it| json!(it))),
         ("required_capabilities", list(&task.required_capabilities)),
+        ("estimated_duration", task.estimate.map(|it| json!(it))),
         ("max_retries", count(task.max_retries)),
         ("retry_count", count(task.retry_count)),
         ("next_retry_at", at(task.next_retry_at)),

@@ -9,6 +9,8 @@ pub const LOCK: &str = ".lock";
 pub const COUNTER: &str = ".seq";
 /// Who the worker is.
 pub const WORKER: &str = "worker.json";
+/// Touched while a worker without any program of ours is at work.
+pub const ALIVE: &str = "alive";
 /// Where older messages go.
 pub const ARCHIVE: &str = "archive";
 

@@ -12,7 +12,7 @@ mod tests;
 mod write;
 
 pub use layout::{
-    ARCHIVE, COUNTER, EnvelopePart, LOCK, WORKER, archived, body, decision, flag, foreign,
+    ALIVE, ARCHIVE, COUNTER, EnvelopePart, LOCK, WORKER, archived, body, decision, flag, foreign,
     is_temporary, month, offered, parse, read_flag, report, sidecar, withdrawn, words,
 };
 pub use read::{read_brief, read_lease, read_report, read_verdict, read_words, read_worker};

@@ -17,8 +17,9 @@
 //! bold, headings of any level or lines with labels (`Issues: None`), a byte order mark and CRLF. It
 //! never guesses the verdict: the first status line counts (`TASK RESULT: PASS` is one where it has a
 //! verdict), and a word that is none of the three (`PASS|FAIL` of a template left
-//! as it was, too) is no verdict. Text without a status line is a report all the same; bytes that
-//! are no text are none, and neither is the beginning of a file whose status line may come later.
+//! as it was, too) is no verdict. What frames a report, such as its title, is none of its words. Text
+//! without a status line is a report all the same; bytes that are no text are none, and neither is the
+//! beginning of a file whose status line may come later.
 //! The file itself is kept; the reader need not hold every word.
 
 use flagpost_model::session::{Outcome, TaskReport};
@@ -132,9 +133,29 @@ fn parse(text: &str) -> TaskReport {
     report.summary = words(&summary);
     report.issues = words(&issues);
     if report.summary.is_empty() {
-        report.summary = words(&rest);
+        report.summary = words(&unframed(&rest));
     }
     report
+}
+
+/// Lines that belong to no part, without what only frames them: headings, the task that the report is of,
+/// the count of its attempts, and the marks of a list that is all there is.
+fn unframed<'l>(lines: &[&'l str]) -> Vec<&'l str> {
+    let is_told = |line: &&&str| {
+        let words = plain(line).to_ascii_lowercase();
+        let count = words.strip_prefix("attempt:");
+        let is_count = count.is_some_and(|it| !it.contains(|c: char| !" /0123456789".contains(c)));
+        let is_loud =
+            line.contains(|c: char| c.is_ascii_uppercase()) && **line == line.to_uppercase();
+        let is_label = is_loud && line.ends_with(':');
+        heading(line).is_none() && !words.starts_with("task: [") && !is_count && !is_label
+    };
+    let told: Vec<&str> = lines.iter().filter(is_told).copied().collect();
+    let items = told.iter().filter(|line| !line.trim().is_empty());
+    match items.map(|line| bullet(line)).collect() {
+        Some(items) => items,
+        None => told,
+    }
 }
 
 /// The level of what ends at any heading.

@@ -115,7 +115,33 @@ fn sections_are_found_at_any_level() {
     assert_eq!(report.files, ["src/a b.rs", "src/c.rs", "src/d.rs"]);
     assert_eq!(report.issues, "");
     // Without a summary, what belongs to no section stands in for it.
-    assert!(report.summary.contains("Tests: 4/4"), "{}", report.summary);
+    assert_eq!(report.summary, "Tests: 4/4");
+}
+
+#[test]
+fn what_frames_a_report_is_not_taken_for_its_summary() {
+    for (text, summary) in [
+        (
+            "# Task Result: [5] Add validation\nstatus: PASS\nattempt: 1/3\n\n## Verification\n\
+             - Functional: 3/3\n- Tests: 5/5 (0 failures)\n\n## Issues: None\n",
+            "Functional: 3/3\nTests: 5/5 (0 failures)",
+        ),
+        (
+            "TASK RESULT: PASS\nTask: [5] Add validation\n\nVERIFICATION:\n  Tests: 5/5\n",
+            "  Tests: 5/5",
+        ),
+        (
+            "# Task Result: [5] Add\nstatus: PASS\nattempt: 2/3\n## Issues\nNone\n",
+            "",
+        ),
+        (
+            "status: PASS\nattempt: 2 failed\nAll done:\n- a\n",
+            "attempt: 2 failed\nAll done:\n- a",
+        ),
+        ("# Done\nstatus: PASS\nThe parser.\n", "The parser."),
+    ] {
+        assert_eq!(parse(text).summary, summary, "{text:?}");
+    }
 }
 
 #[test]
