@@ -71,6 +71,7 @@ pub fn run(context: &Context, verb: &WorktreeCommand) -> anyhow::Result<Answer> 
     let Some(repository) = context.repository()? else {
         return Err(flagpost_core::Error::NoRepository {
             dir: context.dir.clone(),
+            list: None,
         }
         .into());
     };

@@ -27,10 +27,9 @@ use std::{
 };
 
 use flagpost_core::{
-    git,
     landing::{
         self, BranchState, GitSettings, LandingActivity, LandingLock, LandingQueue, LandingRefusal,
-        LandingStep, QueuedBranch, Target, staged_ref,
+        LandingStep, QueuedBranch, Target,
     },
     sessions::Sessions,
 };
