@@ -200,7 +200,7 @@ pub enum DailyCommand {
     Fail(commands::finish::FailArgs),
     Stuck(commands::finish::StuckArgs),
     Release(commands::moves::ReleaseArgs),
-    #[command(visible_alias = "retry")]
+    #[command(alias = "retry")]
     Reopen(commands::moves::ReopenArgs),
     Cancel(commands::moves::CancelArgs),
     Rm(commands::rm::RmArgs),

@@ -19,7 +19,10 @@ const GROUPS: &[(&str, &str)] = &[
         "As an agent",
         "claim done fail stuck release instructions mcp",
     ),
-    ("Approvals", "assign inbox ratify reject outbox relay"),
+    (
+        "Approvals",
+        "assign inbox ratify reject outbox relay policy",
+    ),
     ("Fleet", "worker msg reserve hooks hook"),
     ("Watch", "cockpit board history"),
     ("Other programs", "bridge coord schema"),

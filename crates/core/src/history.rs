@@ -127,7 +127,8 @@ impl<'h> History<'h> {
             read.map_err(disk::Error::io("read", &self.path))
         };
         let len = fsx::stat(self.home.fs(), &self.path)?.map_or(0, |stat| stat.len);
-        if len < NO_LINE || part(len - 2, 2)? == b"}\n" {
+        // What is larger than any history is refused whole, where all of it is asked for.
+        if !(NO_LINE..=LIMIT).contains(&len) || part(len - 2, 2)? == b"}\n" {
             return Ok(None);
         }
         let (mut from, mut end, mut is_text) = (len, None, true);

@@ -34,7 +34,7 @@ use flagpost_model::{
 pub use answer::StatusAnswer;
 
 use answer::WaitingTask;
-use page::Page;
+use page::StatusPage;
 
 use super::{daemon, land, list::counted};
 use crate::{
@@ -141,7 +141,7 @@ fn show(context: &Context, rows: Option<usize>) -> anyhow::Result<Answer> {
     let found = scan(&context.home)?;
     let root = list.root();
     let (briefs, broken) = gate::waiting(context)?;
-    let mut page = Page::new(screen);
+    let mut page = StatusPage::new(screen);
     page.say(gate::section(screen, &briefs));
     page.say(format!(
         "{}{}: {}{}\n",
@@ -304,7 +304,7 @@ fn nothing_yet(context: &Context, rows: Option<usize>) -> anyhow::Result<Answer>
     let lists = context.home.lists()?;
     let (briefs, broken) = gate::waiting(context)?;
     let screen = Screen::of(context);
-    let mut page = Page::new(screen);
+    let mut page = StatusPage::new(screen);
     page.say(gate::section(screen, &briefs));
     page.say(format!("no tasks here yet\n{NEXT}"));
     if !lists.is_empty() {

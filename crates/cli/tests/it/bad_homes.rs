@@ -127,7 +127,7 @@ fn nothing_is_written_to_where_a_link_in_the_home_leads() {
             "REPO/workers/W1/outbox",
             report,
         ),
-        ("a worker", "REPO/workers/W2", "REPO/workers/W1", assign),
+        ("a worker", "REPO/workers/W2", "REPO/theirs", assign),
         ("all workers", "REPO/workers", "REPO/theirs", assign),
         ("a repository", "REPO", "elsewhere", &["add", "x"]),
         (

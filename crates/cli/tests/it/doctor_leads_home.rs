@@ -231,6 +231,9 @@ fn from_all_of_them_at_once_to_a_home_that_works() {
         BriefWithheld,
         BriefMisread,
         FlagsContradict,
+        DirectoryLinked,
+        MailMany,
+        PolicyWithheld,
     ];
     let mut all: Vec<Code> = Code::ALL
         .iter()

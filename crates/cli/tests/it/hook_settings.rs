@@ -323,7 +323,8 @@ fn settings_that_a_link_leads_to_are_changed_only_where_somebody_agrees() {
         std::os::unix::fs::symlink(&other, &link).unwrap();
         let install = ["hooks", "install", "--agent", client, scope];
         let ran = exits(world.flagpost(install), 2);
-        let words = format!("a link leads to {}", file.display());
+        let place = file.strip_prefix(world.outside()).unwrap();
+        let words = format!("a link leads to [dir]/{}", place.display());
         for words in [&words, "nobody is there to confirm", "--yes does not ask"] {
             assert!(ran.stderr.contains(words), "{ran}");
         }

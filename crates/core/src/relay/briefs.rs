@@ -461,36 +461,29 @@ pub(super) fn show_as(mail: &Mail<'_>, seq: Seq, look: Certainty) -> Result<Brie
 
 /// The newest briefs of a worker that wait for a decision, by number. One that expired waits for nobody.
 pub(super) fn waiting(mail: &Mail<'_>) -> Result<Vec<BriefView>> {
-    let slots = mail.slots(Direction::Inbox)?;
-    let undecided = slots.iter().rev().filter(|(_, slot)| slot.is_undecided());
-    let mut waiting = Vec::new();
-    for (seq, slot) in undecided.take(PAGE) {
-        waiting.extend(pending(mail, *seq, slot)?);
-    }
+    let mut waiting = newest_waiting(mail, PAGE, usize::MAX)?;
     waiting.reverse();
     Ok(waiting)
 }
 
-/// The brief of a slot, where it waits for a decision.
-fn pending(mail: &Mail<'_>, seq: Seq, slot: &EnvelopeFiles) -> Result<Option<BriefView>> {
-    if !slot.is_undecided() {
-        return Ok(None);
-    }
-    let letter = brief_view(mail, seq, slot)?.ok();
-    Ok(letter.filter(|it| it.stage == BriefStatus::Pending))
+/// The number of the newest of them. One that cannot be understood cannot be decided on.
+pub fn newest_pending(mail: &Mail<'_>) -> Result<Seq> {
+    let newest = newest_waiting(mail, usize::MAX, 1)?;
+    let worker = mail.worker.clone();
+    let newest = newest.first().map(|it| it.brief.seq);
+    newest.ok_or(Error::NothingPending { worker })
 }
 
-/// The number of the newest brief that waits for a decision. One that expired waits for nobody, and
-/// one that cannot be understood cannot be decided on.
-pub fn newest_pending(mail: &Mail<'_>) -> Result<Seq> {
-    for (seq, slot) in mail.slots(Direction::Inbox)?.iter().rev() {
-        if pending(mail, *seq, slot)?.is_some() {
-            return Ok(*seq);
-        }
-    }
-    Err(Error::NothingPending {
-        worker: mail.worker.clone(),
-    })
+/// The newest of them first: of so many undecided ones, so many.
+fn newest_waiting(mail: &Mail<'_>, of: usize, most: usize) -> Result<Vec<BriefView>> {
+    let slots = mail.slots(Direction::Inbox)?;
+    let undecided = slots.iter().rev().filter(|(_, slot)| slot.is_undecided());
+    let letters = undecided
+        .take(of)
+        .map(|(seq, slot)| brief_view(mail, *seq, slot));
+    let is_pending = |it: &BriefView| it.stage == BriefStatus::Pending;
+    let pending = letters.filter_map(|it| it.map(|it| it.ok().filter(is_pending)).transpose());
+    pending.take(most).collect()
 }
 
 /// The brief of a slot whose body is there, or why it is none.

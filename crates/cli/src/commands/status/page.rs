@@ -8,7 +8,7 @@ use crate::screen::Screen;
 const MOST: usize = 10;
 
 /// What `status` says to a person, part by part.
-pub struct Page {
+pub struct StatusPage {
     screen: Screen,
     parts: Vec<Part>,
 }
@@ -18,7 +18,7 @@ enum Part {
     Section { title: String, lines: Vec<String> },
 }
 
-impl Page {
+impl StatusPage {
     /// Nothing yet.
     pub fn new(screen: Screen) -> Self {
         let parts = Vec::new();
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn a_page_takes_as_many_rows_as_there_are() {
-        let mut page = Page::new(Screen::none());
+        let mut page = StatusPage::new(Screen::none());
         page.say("web: 24 tasks\n");
         page.list("Ready", (1..=12).map(|n| format!("{n} Task")));
         page.list("At work", (1..=12).map(|n| format!("{n} Task")));

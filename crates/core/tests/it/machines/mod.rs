@@ -536,6 +536,7 @@ pub fn is_replicated(path: &Path) -> bool {
         ".highwatermark",
         ".cache",
         ".settled",
+        ".policy-accepted",
         ".epoch",
         "tasks.seen.json",
         ".shared",
