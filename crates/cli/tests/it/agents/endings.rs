@@ -170,7 +170,7 @@ fn who_left_work_uncommitted_is_asked_for_it_once(client: Client) {
     stage.script(
         1,
         [
-            runs(client, "echo x > parser; flagpost done 1 Written"),
+            runs(client, "touch parser; flagpost done 1 Written"),
             Step::text("Said."),
             runs(client, "git add parser && git commit -qm mine"),
             Step::text("Committed."),
