@@ -37,27 +37,27 @@ const PROGRAM: usize = 55_000 + 4_810 + 400 + 960 + LANDING + FLEET + ORDER;
 const BUDGETS: &[Budget] = &[
     Budget {
         krate: "model",
-        lines: 10_080,
+        lines: 10_140,
         goal: 8_780,
-        why: "nouns and rules, and how each is shown as JSON; brief and report become one message, and a table's moves those of a list; when a person is notified; when work that did not land is asked about; the ids of machines, and how their fleet stands",
+        why: "nouns and rules, and how each is shown as JSON; brief and report become one message, and a table's moves those of a list; when a person is notified; when work that did not land is asked about; the ids of machines, and how their fleet stands; words for what files say in names",
     },
     Budget {
         krate: "disk",
-        lines: 6_100,
+        lines: 6_170,
         goal: 5_200,
-        why: "bytes and dialects; one table of a noun's keys is to read, write and compare",
+        why: "bytes and dialects; one table of a noun's keys is to read, write and compare; an exchange of two files, a link in the place of a directory",
     },
     Budget {
         krate: "core",
-        lines: 30_060,
+        lines: 31_050,
         goal: 23_390,
-        why: "the operations and their table; errors, settings, mail and coordination say the same thing several times; doctor looks at each file of a mail; notifications, their settings and channels; what is to land, of which session, and what has landed; hooks and turns tell by one record; which session speaks for which worker through all that clients do with it; a client's settings given back to the byte; the tokens of workers; one order of changes for several machines: the change on its way, what of it is carried out here, the base, an order that begins anew; what is kept while they cannot be reached, and told; what hands did to mail, the names of lists; how the fleet stands, and what is wrong with it; what was taken away since, who acknowledged an altered history, whose hooks run",
+        why: "the operations and their table; errors, settings, mail and coordination say the same thing several times; doctor looks at each file of a mail; notifications, their settings and channels; what is to land, of which session, and what has landed; hooks and turns tell by one record; which session speaks for which worker through all that clients do with it; a client's settings given back to the byte; the tokens of workers; one order of changes for several machines: the change on its way, what of it is carried out here, the base, an order that begins anew; what is kept while they cannot be reached, and told; what hands did to mail, the names of lists; how the fleet stands, and what is wrong with it; what was taken away since, who acknowledged an altered history, whose hooks run; task files that another program took away, what of git a landing runs, which policy was accepted, pages of a flooded inbox; the bridge tended for daemon and cockpit, reports and lists of other programs",
     },
     Budget {
         krate: "run",
-        lines: 11_130,
+        lines: 11_660,
         goal: 9_270,
-        why: "the orchestrator, and what it adds to its agents' clients; it is to send no mail to itself, and to have one trait for a seat; landing: merge, check, move the target, push, mend what a dead landing or a check broke, or pull requests through gh; the stdin of a client that takes turns, briefs and answers by it; what Codex' sandboxes leave; what an agent left uncommitted or running, and a worktree that a hook fails on",
+        why: "the orchestrator, and what it adds to its agents' clients; it is to send no mail to itself, and to have one trait for a seat; landing: merge, check, move the target, push, mend what a dead landing or a check broke, or pull requests through gh; the stdin of a client that takes turns, briefs and answers by it; what Codex' sandboxes leave; what an agent left uncommitted or running, and a worktree that a hook fails on; clients that stay or never begin, an agent asked to commit; a target and branches that others moved, commits of submodules, git that waits, worktrees that runs left",
     },
     Budget {
         krate: "daemon",
@@ -73,13 +73,13 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "cockpit",
-        lines: 4_850,
+        lines: 5_020,
         goal: 4_810,
-        why: "a face: six screens and the page of what is to land with its own reader, their keys, what is asked, two sources of wakes; the machines of a fleet",
+        why: "a face: six screens and the page of what is to land with its own reader, their keys, what is asked, two sources of wakes; the machines of a fleet; the runs before, what was read to its end, the bridge where no daemon is",
     },
     Budget {
         krate: "mcp",
-        lines: 1_010,
+        lines: 1_020,
         goal: 960,
         why: "a face: the tools as a table, what each asks of the table of operations, resources; on two ways, of which one waits without a thread and answers what was read before its end; a worker that left",
     },
@@ -91,9 +91,9 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "cli",
-        lines: 14_190,
+        lines: 14_620,
         goal: 11_000,
-        why: "every verb, its help and its words; simple verbs are to be read off the table of operations; a session that joins and leaves; the token of a worker; the verbs of a fleet of machines, and what is kept where one of them cannot be heard",
+        why: "every verb, its help and its words; simple verbs are to be read off the table of operations; a session that joins and leaves; the token of a worker; the verbs of a fleet of machines, and what is kept where one of them cannot be heard; the verbs of worktrees and of the policy, several briefs at once, a page that fits its rows",
     },
 ];
 
@@ -107,7 +107,7 @@ const TOOLS: &[Budget] = &[
     },
     Budget {
         krate: "testkit",
-        lines: 3_120,
+        lines: 3_170,
         goal: 3_120,
         why: "a disk that loses power and searches that show that they can fail, tables, races, the one deadline of all waits, sealed worlds, a model server, the servers of a fleet's order and the ways between them, the judge of what its machines were told",
     },
