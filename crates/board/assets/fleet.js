@@ -75,7 +75,7 @@ function WorkerCard({ repo, worker }) {
         <div><dt>NOW</dt><dd>${held.length === 0 ? '–' : held.map(({ name, task }) => html`<a key=${task.id} href=${toTask(name, task.id)}>${STATES[task.state].sign} #${task.id} ${plain(task.subject)} <span class="dim">${age(task.claim?.at)}</span></a>`)}</dd></div>
         <div><dt>NEXT</dt><dd>${next == null ? '–' : `${next.seq} ${plain(next.summary)}`}</dd></div>
         <div><dt>QUEUED</dt><dd>${to_read === 0 ? '–' : `${to_read} to be read by it`}</dd></div>
-      </dl>
+      </dl>`}
       ${waits.length > 0 && html`<p><a class="waits" href="/#screen=inbox">${waits.join(' · ')}</a></p>`}
       ${(tmux !== null || worktree !== null) && html`<p>${[tmux, worktree].filter((it) => it !== null).map((it) => html`<button key=${it} type="button" class="quiet copy" onClick=${() => copy(it)}>⧉ ${plain(it)}</button>`)}</p>`}
     </li>
