@@ -113,7 +113,7 @@ fn of_a_flood_of_briefs_the_newest_are_shown_and_the_others_counted() {
     assert_eq!(workers["workers"][0]["to_decide"], 1_203);
     assert!(world.ok(["inbox", "W1", "1"]).contains("Theirs 1"));
     // What the operator decides on is not kept from its worker.
-    world.ok(["ratify", "W2"]);
+    world.ok(["ratify", "W2", "1"]);
     assert!(world.ok(["worker", "next", "--as", "W2"]).contains("Ours"));
 }
 
