@@ -31,8 +31,7 @@ for_clients! {
         who_left_work_uncommitted_is_asked_for_it_once;
     gemini Gemini: a_client_that_gives_up_is_tried_again,
         who_runs_out_of_time_goes_on_with_the_conversation,
-        a_client_that_stays_after_its_report_is_ended,
-        who_left_work_uncommitted_is_asked_for_it_once;
+        a_client_that_stays_after_its_report_is_ended;
     opencode Opencode: a_client_that_gives_up_is_tried_again,
         who_runs_out_of_time_goes_on_with_the_conversation,
         a_client_that_stays_after_its_report_is_ended,
