@@ -55,7 +55,7 @@ pub struct RenewArgs {
     which: TaskSelectorArgs,
 }
 
-/// Make a task that is over, or asks, pending again
+/// Make a task that has ended pending again
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost reopen 7\n\n\
     'flagpost retry' is the same.")]

@@ -8,7 +8,7 @@ use flagpost_core::{
 use super::selection::{Ids, Where};
 use crate::{context::Context, output::Answer, terminal::title};
 
-/// Remove tasks and their names from those that wait for them
+/// Remove tasks, and their names from others
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost rm 7 --dry-run\n\
     'flagpost undo' brings them back; 'flagpost cancel' keeps the record in sight.")]

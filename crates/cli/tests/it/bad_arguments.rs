@@ -186,9 +186,9 @@ fn words_that_are_no_verbs() {
     2>   fail      Give a task up: it did not work
     2>   stuck     Ask the operator, and pause the task
     2>   release   Give a task back
-    2>   reopen    Make a task that is over, or asks, pending again
+    2>   reopen    Make a task that has ended pending again
     2>   cancel    Say that a task is not wanted any more
-    2>   rm        Remove tasks and their names from those that wait for them
+    2>   rm        Remove tasks, and their names from others
     2>   start     Begin the work on a task, claiming it first if nobody holds it
     2>   renew     Extend the lease of your claim
     2>   move      Move tasks to another list, where they get new ids
