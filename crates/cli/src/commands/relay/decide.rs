@@ -26,7 +26,7 @@ use flagpost_model::{
     glob::Glob,
 };
 
-/// Approve briefs: the newest, one, several, or all
+/// Approve briefs: one, several or all
 #[derive(Debug, clap::Args)]
 #[command(
     override_usage = "flagpost ratify [OPTIONS] <WORKER [SEQ]…|all>",
