@@ -68,13 +68,7 @@ view! {
 
 /// Carries out the verb.
 pub fn run(context: &Context, verb: &WorktreeCommand) -> anyhow::Result<Answer> {
-    let Some(repository) = context.repository()? else {
-        return Err(flagpost_core::Error::NoRepository {
-            dir: context.dir.clone(),
-            list: None,
-        }
-        .into());
-    };
+    let repository = context.own_repository()?;
     match verb {
         WorktreeCommand::List => list(context, &repository),
         WorktreeCommand::Clean(args) => take_away(context, &repository, args),

@@ -94,7 +94,8 @@ impl List<'_> {
     /// What the history last tells of these tasks' files; nothing of one that was written first before
     /// histories kept that.
     pub(crate) fn last_known(&self, tasks: &BTreeSet<TaskId>) -> Result<BTreeMap<TaskId, Raw>> {
-        let Some(repository) = self.recorder()? else {
+        // All of the history is read, which is long: mostly nothing is asked about.
+        let Some(repository) = self.recorder()?.filter(|_| !tasks.is_empty()) else {
             return Ok(BTreeMap::new());
         };
         let lines = History::of(self.home, &repository).since(0)?;
