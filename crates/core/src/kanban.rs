@@ -59,12 +59,13 @@ fn collated(name: &str) -> (Vec<(u8, char)>, String, String) {
     (letters.collect(), small.clone(), swapped.collect())
 }
 
-/// The list of this name, whoever's name it is; none where no directory is called that. What is no
-/// directory of tasks cannot be asked for, nor what might climb.
+/// Whether this could be the name of a directory beside others: what might climb cannot be asked for.
+pub fn is_name(name: &str) -> bool {
+    !matches!(name, "" | ".") && !name.contains("..") && !name.contains(['/', '\0'])
+}
+
+/// The list of this name, whoever's name it is; none where no list can be called that.
 pub fn named(name: &str) -> Option<ListRef> {
-    if name.contains("..") {
-        return None;
-    }
     let ours = name.parse::<ListId>().ok().map(ListRef::from);
     ours.or_else(|| ListRef::foreign(name))
 }

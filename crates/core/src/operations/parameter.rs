@@ -74,8 +74,8 @@ pub enum ParamKind {
 
 /// A name as ids have it.
 const ID: &str = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$";
-/// A name as directories have it: none of the two of dots alone, no separator.
-const DIRECTORY: &str = "^\\.{0,2}[^./\\u0000][^/\\u0000]{0,254}$";
+/// A name as directories have it: no separator, and no two dots beside each other, which might climb.
+const DIRECTORY: &str = "^\\.?[^./\\u0000]+(\\.[^./\\u0000]+)*\\.?$";
 /// Something that is seen: no white space, as Unicode has it.
 const SEEN: &str = "[^\\u0009-\\u000d\\u0020\\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]";
 /// What [`is_lease`] takes.

@@ -293,6 +293,40 @@ fn trap_09_path_tricks() {
     }
 }
 
+/// The description of the interface allows exactly the names that are not refused as no names.
+#[test]
+fn a_name_is_refused_only_where_the_description_refuses_it() {
+    let place = furnished();
+    let served = place.serve();
+    let description = got(&served, "/v1/openapi.json");
+    let shape = &description["paths"]["/api/tasks/{list}"]["get"]["parameters"][0]["schema"];
+    let shape = jsonschema::draft202012::new(shape).unwrap();
+    let long = "x".repeat(255);
+    let too_long = "日".repeat(255);
+    for (name, status) in [
+        ("web", 200),
+        (".x", 200),
+        ("x.", 200),
+        ("a.b.c", 200),
+        ("日本", 200),
+        ("a:b", 200),
+        (long.as_str(), 200),
+        // No directory of tasks is called so.
+        (too_long.as_str(), 404),
+        ("coord:x", 404),
+        ("..", 400),
+        ("..$", 400),
+        ("a..b", 400),
+        ("x..", 400),
+        ("a\0b", 400),
+    ] {
+        let spelled: String = name.bytes().map(|it| format!("%{it:02x}")).collect();
+        let told = served.get(&format!("/api/tasks/{spelled}"));
+        assert_eq!(told.status, status, "{name}: {told:?}");
+        assert_eq!(shape.is_valid(&json!(name)), status != 400, "{name}");
+    }
+}
+
 #[test]
 fn a_claim_over_the_interface_is_fenced_as_any_other() {
     let place = furnished();

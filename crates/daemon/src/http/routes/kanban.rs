@@ -76,7 +76,10 @@ fn context(desk: &RequestContext<'_>, arguments: &Arguments) -> Result<Value, Ht
 
 /// The list of this name.
 pub(super) fn list(name: &str) -> Result<ListRef, HttpError> {
-    kanban::named(name).ok_or_else(|| HttpError::invalid("Invalid task list ID"))
+    if !kanban::is_name(name) {
+        return Err(HttpError::invalid("Invalid task list ID"));
+    }
+    kanban::named(name).ok_or_else(|| HttpError::not_found("no list can have this name"))
 }
 
 fn object(properties: Value) -> Value {
