@@ -15,6 +15,8 @@ await world.up();
 
 const WORDS = 'not signed in';
 const link = async () => (await world.flagpost('board', '--print')).trim();
+/** The first page, at the repository that the link was asked for in. */
+const isFirst = ({ pathname, hash }) => pathname === '/' && hash.startsWith('#repo=');
 
 /** A browser at an address, whose session ends with its daemon. */
 async function cutOff(t, path, killed = false) {
@@ -53,7 +55,7 @@ test('a link that is opened in another tab brings the tabs back that waited, eac
   assert.equal((await second.goto(`${world.daemon.http}/lists/web#q=parser`)).status(), 401);
   const tab = await context.newPage();
   await tab.goto(await link());
-  await tab.waitForURL(`${world.daemon.http}/`);
+  await tab.waitForURL(isFirst);
   await card(page, '1', 'ready').waitFor();
   await card(second, '1', 'ready').waitFor();
   assert.deepEqual([page.url(), second.url()], [`${world.daemon.http}/lists/web/tasks/1`, `${world.daemon.http}/lists/web#q=parser`]);
@@ -65,7 +67,7 @@ test('a tab whose session is over lends its key to nobody', async (t) => {
   const { context } = await cutOff(t, '/lists/web');
   const tab = await context.newPage();
   await tab.goto(await link());
-  await tab.waitForURL(`${world.daemon.http}/`);
+  await tab.waitForURL(isFirst);
   for (let again = 0; again < 3; again += 1) {
     const next = await context.newPage();
     await next.goto(`${world.daemon.http}/lists/web`);
@@ -79,7 +81,7 @@ test('the page of a link that was used can be loaded again, and says how to get 
   const used = await link();
   const first = await (await visit(t, browser)).newPage();
   await first.goto(used);
-  await first.waitForURL(`${world.daemon.http}/`);
+  await first.waitForURL(isFirst);
   const page = await (await visit(t, browser)).newPage();
   await page.goto(used);
   const shown = async () => {

@@ -89,6 +89,12 @@ export class World {
     return stdout;
   }
 
+  /** The same, standing in another directory. */
+  async flagpostIn(cwd, ...args) {
+    const { stdout } = await run(PROGRAM, args, { ...this.#sealed(), cwd });
+    return stdout;
+  }
+
   /** Runs git in the repository, under a name of its own; what it printed. */
   async git(...args) {
     const { env, ...rest } = this.#sealed();

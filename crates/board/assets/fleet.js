@@ -9,7 +9,7 @@ import { useKeys } from './keys.js';
 import { Machines } from './machines.js';
 import { copy, fail, toast } from './notices.js';
 import { repositoryOf, canAct, fleetMoved, lists, repositories } from './state.js';
-import { list, route, toTask } from './route.js';
+import { list, route, to, toTask } from './route.js';
 import { age, plain, STATES } from './words.js';
 
 /** @param {Worker} worker */
@@ -76,7 +76,7 @@ function WorkerCard({ repo, worker }) {
         <div><dt>NEXT</dt><dd>${next == null ? '–' : `${next.seq} ${plain(next.summary)}`}</dd></div>
         <div><dt>QUEUED</dt><dd>${to_read === 0 ? '–' : `${to_read} to be read by it`}</dd></div>
       </dl>`}
-      ${waits.length > 0 && html`<p><a class="waits" href="/#screen=inbox">${waits.join(' · ')}</a></p>`}
+      ${waits.length > 0 && html`<p><a class="waits" href=${to('inbox')}>${waits.join(' · ')}</a></p>`}
       ${(tmux !== null || worktree !== null) && html`<p>${[tmux, worktree].filter((it) => it !== null).map((it) => html`<button key=${it} type="button" class="quiet copy" onClick=${() => copy(it)}>⧉ ${plain(it)}</button>`)}</p>`}
     </li>
   `;

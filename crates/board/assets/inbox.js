@@ -8,7 +8,7 @@ import { html, signal, useEffect, useState } from './preact.js';
 import { get } from './api.js';
 import { BriefItem, decideAll, decidedHere } from './brief.js';
 import { useKeys } from './keys.js';
-import { go, route } from './route.js';
+import { go, route, to } from './route.js';
 import { connection, repositories } from './state.js';
 import { OtherItem } from './others.js';
 import { isKnown, waiting } from './waits.js';
@@ -155,7 +155,7 @@ export function Inbox() {
         ${briefs > 1 && html`<p><button type="button" onClick=${() => decideAll(items)} disabled=${connection.value !== 'live'}>Let through those read… <kbd>Y</kbd></button></p>`}
       </section>
       <section class="item" aria-label="The open item">
-        <p class="back"><button type="button" onClick=${() => go('/#screen=inbox')}>‹ ${count(items.length, 'item')}</button></p>
+        <p class="back"><button type="button" onClick=${() => go(to('inbox'))}>‹ ${count(items.length, 'item')}</button></p>
         ${item.kind === 'brief' ? html`<${BriefItem} key=${item.id} item=${item} />` : html`<${OtherItem} key=${item.id} item=${item} />`}
       </section>
     </main>
@@ -167,7 +167,7 @@ function Nothing() {
   return html`
     <main id="main" tabindex="-1" class="page">
       <h1>Nothing waits for you</h1>
-      <p>${count(workers.length, 'worker')} ${workers.length === 1 ? 'shows' : 'show'} a sign of life. <a href="/#screen=board">The board</a></p>
+      <p>${count(workers.length, 'worker')} ${workers.length === 1 ? 'shows' : 'show'} a sign of life. <a href=${to('board')}>The board</a></p>
     </main>
   `;
 }

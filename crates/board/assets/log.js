@@ -10,7 +10,7 @@ import { useAsked } from './asked.js';
 import { useKeys } from './keys.js';
 import { fail } from './notices.js';
 import { Printed } from './printed.js';
-import { back, go, route, toTask, withParts } from './route.js';
+import { back, go, route, to, toRun, toTask, withParts } from './route.js';
 import { canAct, repositoryOf, runMoved, taskOf } from './state.js';
 import { plain } from './words.js';
 
@@ -128,7 +128,7 @@ export function Log({ list, task, session }) {
   const value = (/** @type {Event} */ event) => /** @type {HTMLInputElement} */ (event.target).value;
   return html`
     <main id="main" tabindex="-1" class="page wide of-log" aria-busy=${head === null && fault === ''}>
-      <p class="back shown">${name === null ? html`<a href="/#screen=run">‹ Runs</a>` : html`<a href=${`/runs/${encodeURIComponent(name)}#repo=${repo}`}>‹ ${name}</a>`}</p>
+      <p class="back shown">${name === null ? html`<a href=${to('run')}>‹ Runs</a>` : html`<a href=${toRun(repo, name)}>‹ ${name}</a>`}</p>
       <h1>Log of <a href=${toTask(list, task)}>#${task} ${plain(subject)}</a></h1>
       <div class="choices">
         ${attempts.length > 0 && html`<label>Attempt <select value=${shown} onChange=${(/** @type {Event} */ event) => choose(value(event))}>${attempts.map((it) => html`<option key=${it} value=${it} selected=${it === shown}>${it}</option>`)}</select></label>`}

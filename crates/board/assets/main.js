@@ -17,7 +17,7 @@ import { MachinesBanner } from './machines.js';
 import { Messages } from './messages.js';
 import { Toasts, toast } from './notices.js';
 import { Palette } from './palette.js';
-import { route } from './route.js';
+import { address, route } from './route.js';
 import { Run } from './run.js';
 import { Settings } from './settings.js';
 import { listen } from './shared.js';
@@ -25,7 +25,7 @@ import { change, connection, heardAt, listNames, lists, machines, resync, snapsh
 import { TaskPage } from './task.js';
 import './theme.js';
 import { isKnown, waiting } from './waits.js';
-import { count, isNarrow, now } from './words.js';
+import { count, isNarrow, now, plain } from './words.js';
 
 /** @type {Record<string, unknown>} */
 const OF = { board: Board, list: List, graph: Graph, inbox: Inbox, fleet: Fleet, run: Run, landing: Landing, messages: Messages, files: Files, settings: Settings };
@@ -37,7 +37,8 @@ const isStarted = signal(false);
 let first = '';
 
 function Screen() {
-  const { screen, list, task } = route.value;
+  const { screen, list, task, isKnown: isPage } = route.value;
+  if (!isPage) return html`<main id="main" tabindex="-1" class="page"><h1>There is no page ${plain(address.value)}</h1><p><a href="/">The first page</a></p></main>`;
   if (!isStarted.value || (screen === null && !isKnown.value)) return html`<${Outlines} />`;
   if (list !== null && connection.value !== 'loading' && !lists.has(list) && listNames.value.length > 0) {
     return html`<main id="main" tabindex="-1" class="page"><h1>There is no list ${list}</h1><p><a href="/">The first list</a></p></main>`;

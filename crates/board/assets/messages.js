@@ -4,7 +4,7 @@
 import { html } from './preact.js';
 import { useAskedOfAll } from './asked.js';
 import { Prose } from './marked.js';
-import { route } from './route.js';
+import { route, to } from './route.js';
 import { mailMoved } from './state.js';
 import { age, count, plain, saying } from './words.js';
 
@@ -25,13 +25,13 @@ export function Messages() {
         ${messages?.length === 0 && html`<p>No message yet.</p>`}
         <ul>
           ${[...threads].reverse().map(([name, all]) => html`
-            <li key=${name}><a href=${`/#screen=messages&thread=${encodeURIComponent(name)}`} aria-current=${name === shown ? 'true' : undefined}>
+            <li key=${name}><a href=${`${to('messages')}&thread=${encodeURIComponent(name)}`} aria-current=${name === shown ? 'true' : undefined}>
               <span class="title">${plain(name)}</span> <span class="dim">${all.length} · ${age(all.at(-1)?.message.at)}</span></a></li>
           `)}
         </ul>
       </section>
       <section class="item" aria-label="The conversation">
-        <p class="back"><a href="/#screen=messages">‹ Messages</a></p>
+        <p class="back"><a href=${to('messages')}>‹ Messages</a></p>
         ${(threads.get(shown) ?? []).map(({ message, state }) => html`
           <article key=${message.place} class="message">
             <h2>${plain(message.subject ?? message.title ?? '')} <span class="dim">${plain(message.from)} → ${plain(message.to)}</span></h2>

@@ -5,7 +5,7 @@
 // @ts-check
 
 import { computed, signal } from './preact.js';
-import { listNames } from './state.js';
+import { listNames, listOf, repositoryOf } from './state.js';
 
 /** @typedef {'board' | 'list' | 'graph' | 'inbox' | 'fleet' | 'run' | 'landing' | 'messages' | 'files' | 'settings'} Screen */
 /** @type {Screen[]} */
@@ -29,12 +29,15 @@ export const route = computed(() => {
     brief: kind === 'inbox' && second !== undefined ? { worker: first ?? '', seq: second } : null,
     session: kind === 'runs' ? first ?? null : null,
     repo: query.get('repo'),
+    isKnown: kind === undefined || ['lists', 'inbox', 'runs'].includes(kind),
     query,
   };
 });
 
-/** The list on the screen: the address's, else the first by name. */
-export const list = computed(() => route.value.list ?? listNames.value[0] ?? null);
+/** The list on the screen: the address's, else that of its repository, else the first by name. */
+export const list = computed(() => route.value.list ?? listOf(route.value.repo) ?? listNames.value[0] ?? null);
+/** The repository on the screen: the address's, else that of the list. */
+export const repository = computed(() => route.value.repo ?? repositoryOf(list.value)?.id ?? '');
 
 /** How many entries of the history are this page's. */
 let entries = 0;
@@ -73,8 +76,12 @@ export function to(screen) {
   if ((screen === 'list' || screen === 'graph') && here !== null) return `/lists/${encodeURIComponent(here)}#screen=${screen}`;
   const query = new URLSearchParams({ screen });
   if (here !== null) query.set('list', here);
+  if (repository.value !== '') query.set('repo', repository.value);
   return `/#${query}`;
 }
+
+/** The address of a session. @param {string} repo @param {string} id */
+export const toRun = (repo, id) => `/runs/${encodeURIComponent(id)}#${new URLSearchParams({ repo })}`;
 
 /** The address of a task, with the board's filter kept. @param {string} of @param {string} id */
 export function toTask(of, id) {

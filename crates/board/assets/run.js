@@ -1,16 +1,16 @@
 // The runs: the sessions of the repositories, and how far one is or got: its waves, its timeline, its tasks, and what it wrote.
 // @ts-check
 
-import { html } from './preact.js';
+import { html, useEffect } from './preact.js';
 import { post } from './api.js';
 import { ask } from './ask.js';
-import { useAsked } from './asked.js';
+import { useAsked, useAskedOfAll } from './asked.js';
 import { useKeys } from './keys.js';
 import { Log } from './log.js';
 import { Prose } from './marked.js';
 import { fail, toast } from './notices.js';
-import { route, toLog, toTask, withParts } from './route.js';
-import { canAct, repositories } from './state.js';
+import { go, route, to, toLog, toRun, toTask, withParts } from './route.js';
+import { canAct, repositories, runMoved } from './state.js';
 import { rowsOf, Timeline, Waves } from './timeline.js';
 import { count, moment, OUTCOMES, plain, span } from './words.js';
 
@@ -21,10 +21,20 @@ import { count, moment, OUTCOMES, plain, span } from './words.js';
 const STAGE = { live: '◐ running', dead: '▲ its runner is gone', interrupted: '⊘ interrupted', archived: '✓ ended' };
 export function Run() {
   const { session, repo, query, list } = route.value;
-  const of = repo ?? repositories.value[0]?.id ?? '';
   const log = query.get('log');
   if (log !== null && list !== null) return html`<${Log} key=${`${session} ${list} ${log}`} list=${list} task=${log} session=${session} />`;
-  return session === null ? html`<${Sessions} />` : html`<${One} key=${session} id=${session} repo=${of} />`;
+  if (session !== null && repo === null) return html`<${Somewhere} key=${session} id=${session} />`;
+  return session === null ? html`<${Sessions} />` : html`<${One} key=${session} id=${session} repo=${repo ?? ''} />`;
+}
+
+/** A session of which the address does not say where it was. @param {{ id: string }} of */
+function Somewhere({ id }) {
+  const all = useAskedOfAll('/v1/sessions', runMoved.value);
+  const of = all?.find(({ answer }) => answer.sessions.some((/** @type {Session} */ it) => it.id === id))?.repo.id;
+  useEffect(() => {
+    if (of !== undefined) go(withParts({ repo: of }), true);
+  }, [of]);
+  return html`<main id="main" tabindex="-1" class="page" aria-busy=${all === null || of !== undefined}><p class="back shown"><a href=${to('run')}>‹ Runs</a></p><h1>${plain(id)}</h1>${all !== null && of === undefined && html`<p class="warn">No repository has a run of this name.</p>`}</main>`;
 }
 
 function Sessions() {
@@ -48,7 +58,7 @@ function OfRepository({ id, name }) {
       ${answer !== null && sessions.length === 0 && html`<p>No run yet: <code>flagpost run</code></p>`}
       <ul class="runs">
         ${sessions.map((it) => html`
-          <li key=${it.id}><a href=${`/runs/${encodeURIComponent(it.id)}#repo=${id}`}>${it.id}</a> <b>${STAGE[it.stage] ?? it.stage}</b>
+          <li key=${it.id}><a href=${toRun(id, it.id)}>${it.id}</a> <b>${STAGE[it.stage] ?? it.stage}</b>
             <span class="dim">${moment(it.started)} · ${it.ended.length} ended · ${it.active.length} at work · ${it.unbegun.length} not begun</span></li>
         `)}
       </ul>
@@ -88,14 +98,14 @@ function One({ id, repo }) {
   /** @type {Session | null} */
   const session = answer;
   useKeys('Run', () => [{ key: 'S', does: 'stop the run', run: () => session !== null && void stop(repo, session) }], [session]);
-  if (session === null) return html`<main id="main" tabindex="-1" class="page" aria-busy=${fault === ''}><p class="back shown"><a href="/#screen=run">‹ Runs</a></p><h1>${id}</h1>${fault !== '' && html`<p class="warn">${fault}</p>`}</main>`;
+  if (session === null) return html`<main id="main" tabindex="-1" class="page" aria-busy=${fault === ''}><p class="back shown"><a href=${to('run')}>‹ Runs</a></p><h1>${id}</h1>${fault !== '' && html`<p class="warn">${fault}</p>`}</main>`;
   /** @type {{ name: string, text: string, changed: string }[]} */
   const documents = written?.documents ?? [];
   const tabs = [...new Set(documents.map(({ name }) => tabOf(name)))];
   const { stage, wave, active, unbegun, parked = [], tokens, cost_usd: cost } = session;
   return html`
     <main id="main" tabindex="-1" class="page wide">
-      <p class="back shown"><a href="/#screen=run">‹ Runs</a></p>
+      <p class="back shown"><a href=${to('run')}>‹ Runs</a></p>
       <h1>${id}</h1>
       <p><b>${STAGE[stage] ?? stage}</b> <span class="dim">${moment(session.started)}${wave !== null && ` · wave ${wave.n} of ${wave.of}`}${tokens != null && ` · ${tokens.toLocaleString()} tokens`}${cost != null && ` · $${cost.toFixed(2)}`}</span></p>
       ${times !== null && times.waves.length > 0

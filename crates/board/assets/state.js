@@ -49,6 +49,13 @@ export function repositoryOf(list) {
   return repositories.value.find(({ id }) => id === repo) ?? repositories.value[0];
 }
 
+/** The list of a repository: the one of its name, else its first. @param {string | null} repo */
+export function listOf(repo) {
+  const own = listNames.value.filter((it) => lists.get(it)?.repo === repo);
+  const named = repositories.value.find(({ id }) => id === repo)?.name;
+  return own.find((it) => it === named) ?? own[0] ?? null;
+}
+
 /** @param {string} repo @param {string} name @param {Task[]} tasks @param {string[]} removed */
 function write(repo, name, tasks, removed) {
   const list = lists.get(name) ?? { repo, tasks: new Map() };

@@ -35,9 +35,9 @@ export function waitForKey() {
   });
 }
 
-/** Where this tab was when it had no key; once. */
+/** Where this tab was when it had no key; once. Null where it was nowhere. */
 export function placeBefore() {
-  const place = sessionStorage.getItem(PLACE) ?? '/';
+  const place = sessionStorage.getItem(PLACE);
   sessionStorage.removeItem(PLACE);
   return place;
 }

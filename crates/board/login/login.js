@@ -13,7 +13,8 @@ const USED = '/login/used';
 export async function signIn() {
   if (location.pathname === USED) return 'This link was used, or is too old.';
   const code = location.pathname.split('/').pop();
-  const key = location.hash.slice(1);
+  // Behind the key stands what the page is to show.
+  const [key = '', ...where] = location.hash.slice(1).split('&');
   history.replaceState(null, '', USED);
   if (key === '') return 'This link is not whole: the part behind # is missing.';
   let answer;
@@ -32,7 +33,7 @@ export async function signIn() {
   }
   keep(key);
   tell(key);
-  location.replace(location.origin + placeBefore());
+  location.replace(location.origin + (placeBefore() ?? `/${where.length > 0 ? `#${where.join('&')}` : ''}`));
   return null;
 }
 

@@ -35,7 +35,10 @@ pub fn link(home: &Home) -> Result<String> {
 /// A page of the user's own that leads to a link. Other users see what a command is given, and not what is
 /// in a file of the home.
 pub fn link_page(home: &Home, url: &str) -> Result<PathBuf> {
-    let path = Paths::of(home).dir.join("board.html");
+    let (path, url) = (
+        Paths::of(home).dir.join("board.html"),
+        url.replace('&', "&amp;"),
+    );
     let text = format!(
         "<!doctype html>\n<meta charset=\"utf-8\">\n<title>Flagpost</title>\n\
          <meta http-equiv=\"refresh\" content=\"0;url={url}\">\n"

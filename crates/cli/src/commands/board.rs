@@ -11,7 +11,8 @@ use crate::{commands::daemon::started, context::Context, output::Answer};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost board\n\
     It starts the daemon where none runs, and opens a link that signs one browser in, once and within\n\
-    two minutes. Where no browser can be opened it prints the link.")]
+    two minutes, at the repository that one stands in. Where no browser can be opened it prints the\n\
+    link.")]
 pub struct BoardArgs {
     /// Print the link, and open nothing
     #[arg(long, conflicts_with = "sign_out")]
@@ -44,7 +45,10 @@ pub fn run(context: &Context, args: &BoardArgs) -> anyhow::Result<Answer> {
         return sign_out(context);
     }
     started(context, Vec::new())?;
-    let url = daemon::link(&context.home)?;
+    let mut url = daemon::link(&context.home)?;
+    if let Some(here) = context.repository()? {
+        url += &format!("&repo={}", here.id);
+    }
     let is_open = !args.print && !context.globals.json && open(context, &url)?;
     let text = match is_open {
         true => "the board opens in your browser\n".to_owned(),

@@ -153,6 +153,11 @@ impl Guard {
         }
     }
 
+    /// Whether a browser that is in goes to an address.
+    pub(crate) fn is_visited(&self, method: &Method, headers: &HeaderMap, now: Instant) -> bool {
+        method == Method::GET && shows_pages(headers) && self.has_session(headers, None, now)
+    }
+
     /// Whether what a request sends is what no page of somebody else can have sent.
     pub(crate) fn takes(headers: &HeaderMap) -> Result<(), AuthRefusal> {
         let kind = only(headers, &header::CONTENT_TYPE).unwrap_or_default();
@@ -210,6 +215,12 @@ impl Guard {
         let mut shown = cookies.flat_map(|it| it.split(';')).filter_map(ours);
         shown.any(|it| self.browsers().knows(&it, key, now))
     }
+}
+
+/// Whether a page is wanted, as where a browser goes to an address.
+pub(crate) fn shows_pages(headers: &HeaderMap) -> bool {
+    let accepted = only(headers, &header::ACCEPT).ok().flatten();
+    accepted.is_some_and(|it| it.contains("text/html"))
 }
 
 /// The token that a request shows.

@@ -25,6 +25,13 @@ pub(crate) fn page() -> Response {
     answer
 }
 
+/// The same at an address that is none of the board's: it says so.
+pub(crate) fn nowhere() -> Response {
+    let mut page = page();
+    *page.status_mut() = StatusCode::NOT_FOUND;
+    page
+}
+
 /// A file beside it, of this version; none of another.
 pub(crate) fn beside(version: &str, name: &str) -> Option<Response> {
     let file = board::app(name).filter(|_| version == board::version())?;

@@ -12,7 +12,7 @@ use axum::{
     Router,
     body::{Bytes, to_bytes},
     extract::{Query, RawPathParams, Request, State, rejection::RawPathParamsRejection},
-    http::{HeaderValue, StatusCode, Uri, header},
+    http::{HeaderMap, HeaderValue, StatusCode, Uri, header},
     middleware::{self, Next},
     response::{IntoResponse, Response},
     routing::{MethodFilter, on, post},
@@ -30,7 +30,7 @@ use super::{
     Shared,
     answer::{HttpError, json_answer},
     asked::{self, Parts},
-    auth::{AuthRefusal, Door, Guard, RequiredAuth, Shown, TOOLS},
+    auth::{self, AuthRefusal, Door, Guard, RequiredAuth, Shown, TOOLS},
     pages,
     route::{ParamLocation, RequestContext, Route, RouteFn, RouteHandler, Verb, WAIT, Whose},
     routes, tools,
@@ -67,7 +67,12 @@ pub(crate) fn router(shared: &Arc<Shared>) -> Router {
     }
     router
         .route(TOOLS, post(tools::answer))
-        .fallback(async |uri: Uri| HttpError::no_route(uri.path()))
+        .fallback(
+            async |headers: HeaderMap, uri: Uri| match auth::shows_pages(&headers) {
+                true => pages::nowhere(),
+                false => HttpError::no_route(uri.path()).into_response(),
+            },
+        )
         .method_not_allowed_fallback(async || HttpError::no_method())
         .with_state(Arc::clone(shared))
 }
@@ -99,9 +104,8 @@ pub(crate) fn guarded(app: &Router, shared: &Arc<Shared>, door: Door) -> Router 
 
 async fn admit(State(shared): State<Arc<Shared>>, mut request: Request, next: Next) -> Response {
     let (method, path) = (request.method(), request.uri().path());
-    let admitted = shared
-        .guard
-        .admit(method, path, request.headers(), Instant::now());
+    let now = Instant::now();
+    let admitted = shared.guard.admit(method, path, request.headers(), now);
     match admitted {
         Ok(shown) => {
             if shown != Shown::Little
@@ -121,6 +125,11 @@ async fn admit(State(shared): State<Arc<Shared>>, mut request: Request, next: Ne
             debug!(%refusal, path, "turned away");
             let mut told = match (refusal, RequiredAuth::of(method, path)) {
                 (AuthRefusal::Token, RequiredAuth::Cookie) => pages::refused(),
+                (AuthRefusal::Token, _)
+                    if shared.guard.is_visited(method, request.headers(), now) =>
+                {
+                    pages::nowhere()
+                }
                 _ => HttpError::from(refusal).into_response(),
             };
             let close = HeaderValue::from_static("close");

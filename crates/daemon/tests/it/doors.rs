@@ -201,6 +201,26 @@ fn sessions_and_the_token_are_gone_with_the_daemon() {
 }
 
 #[test]
+fn an_address_of_no_page_is_a_page_for_a_browser_that_is_in() {
+    let place = Place::new();
+    let served = place.serve();
+    let (cookie, _) = let_in(&served);
+    let accept = "Accept: text/html,application/xhtml+xml,*/*;q=0.8";
+    let below = served.loopback("GET /runs/a/b", &[HOST, &cookie, accept], "");
+    assert!(below.text.contains("/main.js"), "{below:?}");
+    for path in ["/nothing", "/lists", "/v1/tasks"] {
+        let line = format!("GET {path}");
+        let told = served.loopback(&line, &[HOST, &cookie, accept], "");
+        assert_eq!(told.status, 404, "{path}: {told:?}");
+        assert!(told.text.contains("/main.js"), "{path}: {told:?}");
+        for headers in [&[HOST, accept][..], &[HOST, &cookie]] {
+            let told = served.loopback(&line, headers, "");
+            assert_eq!(told.status, 401, "{path}: {told:?}");
+        }
+    }
+}
+
+#[test]
 fn a_stream_is_listened_to_with_both_halves() {
     let place = Place::new();
     let served = place.serve();
