@@ -38,6 +38,7 @@ use crate::{
         rows::Raw,
         table::{TableList, TableLock},
     },
+    mirror,
 };
 use outcome::ChangeSet;
 use table::{Maker, SideEffects};
@@ -469,6 +470,11 @@ impl<'l> Change<'l> {
             beside.tell(table);
         }
         then(&answer);
+        if let (None, Some(id)) = (list.table(), list.id().name()) {
+            let touched = outcome.written.keys().chain(outcome.removed.keys());
+            // The change has happened; of a copy that is behind, the doctor tells.
+            let _: Result<()> = mirror::refresh(list.home, id, touched);
+        }
         Ok((answer, outcome.written))
     }
 

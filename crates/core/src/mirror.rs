@@ -1,13 +1,18 @@
 //! The lists of this home where another program looks for its own (`tasks.mirror`).
 //!
-//! Owns one link for each list, to its directory, so that whatever either side writes is in the same
-//! files. Invariants: it makes links and nothing else; what is there under a list's name is left as it
-//! is, whoever made it, and nothing is ever removed; a mirror within our own home is refused.
+//! Owns how each list appears there (`tasks.mirror_as`): as a link to its directory, so that whatever either
+//! side writes is in the same files, or as a copy for programs that pass links over. Invariants: the home's
+//! files are the tasks, and a copy is never read; what is there under a list's name is left as it is unless it
+//! is our own copy, which says so in [`MARK`]; no list is ever removed; a mirror within our own home is refused.
 
-use std::path::PathBuf;
+use std::{
+    collections::BTreeSet,
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
 
 use flagpost_disk::fsx;
-use flagpost_model::ListId;
+use flagpost_model::{ListId, MirrorForm, TaskId};
 
 use crate::{
     config::{Config, keys},
@@ -16,58 +21,172 @@ use crate::{
     roots::expand,
 };
 
-/// A list that does not appear in the mirror.
+/// The file of a copy that says of which list's directory it is one.
+const MARK: &str = ".flagpost-copy";
+
+/// A list that does not appear in the mirror as it should.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Absent {
     /// The list.
     pub list: ListId,
     /// Where it would appear.
     pub path: PathBuf,
-    /// Whether something else has its name there.
-    pub is_taken: bool,
+    /// What is there.
+    pub there: Instead,
+}
+
+/// What is where a list would appear.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Instead {
+    /// Nothing.
+    Nothing,
+    /// Our copy, which is not up to date.
+    OldCopy,
+    /// Something that is not ours.
+    Other,
+}
+
+/// Where lists appear, and how.
+struct Mirror {
+    dir: PathBuf,
+    form: MirrorForm,
 }
 
 /// Has every list appear in the mirror, where one is set, whose name is free there; those that do not.
 pub fn keep(home: &Home) -> Result<Vec<Absent>> {
+    let Some(mirror) = Mirror::of(home)? else {
+        return Ok(Vec::new());
+    };
     let mut taken = Vec::new();
-    for absent in missing(home)? {
-        if absent.is_taken {
+    for absent in mirror.missing(home)? {
+        if absent.there == Instead::Other {
             taken.push(absent);
             continue;
         }
-        if let Some(dir) = absent.path.parent() {
-            home.make_dirs(dir)?;
-        }
         let list = home.fs().canonical(&home.list_dir(&absent.list));
         let list = list.map_err(flagpost_disk::Error::io("resolve", &absent.path))?;
-        fsx::link(&list, &absent.path)?;
+        match mirror.form {
+            MirrorForm::Link => {
+                home.make_dirs(&mirror.dir)?;
+                fsx::link(&list, &absent.path)?;
+            }
+            MirrorForm::Copy => {
+                home.make_dirs(&absent.path)?;
+                fsx::replace(home.fs(), &absent.path.join(MARK), mark(&list).as_bytes())?;
+                for name in task_files(home, &list)?.union(&task_files(home, &absent.path)?) {
+                    copy(home, &list.join(name), &absent.path.join(name))?;
+                }
+            }
+        }
     }
     Ok(taken)
 }
 
-/// The lists that do not appear in the mirror. Changes nothing.
+/// The lists that do not appear in the mirror as they should. Changes nothing.
 pub fn missing(home: &Home) -> Result<Vec<Absent>> {
-    let Some(dir) = Config::read(home)?.get(&keys::TASKS_MIRROR)? else {
-        return Ok(Vec::new());
+    match Mirror::of(home)? {
+        Some(mirror) => mirror.missing(home),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Brings these tasks up to date in the copy of their list, where there is one.
+pub(crate) fn refresh<'t>(
+    home: &Home,
+    list: &ListId,
+    tasks: impl Iterator<Item = &'t TaskId>,
+) -> Result<()> {
+    let Some(mirror) = Mirror::of(home)?.filter(|it| it.form == MirrorForm::Copy) else {
+        return Ok(());
     };
-    let dir = place(home, &dir)?;
-    let fs = home.fs();
-    let mut missing = Vec::new();
-    for list in home.lists()? {
-        // One that leads elsewhere is not ours to show.
-        let here = fsx::within_if_there(fs, &home.tasks_root(), &home.list_dir(&list));
-        let Ok(Some(here)) = here else { continue };
-        let path = dir.join(list.as_str());
-        let is_there = fsx::stat(fs, &path)?.is_some();
-        if !is_there || fs.canonical(&path).ok() != Some(here) {
-            missing.push(Absent {
-                list,
-                path,
-                is_taken: is_there,
-            });
+    let (from, to) = (home.list_dir(list), mirror.dir.join(list.as_str()));
+    if !is_copy_of(home, &to, &from)? {
+        return Ok(());
+    }
+    for task in tasks {
+        let name = format!("{task}.json");
+        copy(home, &from.join(&name), &to.join(&name))?;
+    }
+    Ok(())
+}
+
+impl Mirror {
+    /// The one that is set.
+    fn of(home: &Home) -> Result<Option<Self>> {
+        let config = Config::read(home)?;
+        let Some(dir) = config.get(&keys::TASKS_MIRROR)? else {
+            return Ok(None);
+        };
+        let dir = place(home, &dir)?;
+        let form = config.need(&keys::TASKS_MIRROR_AS)?;
+        Ok(Some(Self { dir, form }))
+    }
+
+    fn missing(&self, home: &Home) -> Result<Vec<Absent>> {
+        let fs = home.fs();
+        let mut missing = Vec::new();
+        for list in home.lists()? {
+            // One that leads elsewhere is not ours to show.
+            let here = fsx::within_if_there(fs, &home.tasks_root(), &home.list_dir(&list));
+            let Ok(Some(here)) = here else { continue };
+            let path = self.dir.join(list.as_str());
+            let is_there = fsx::stat(fs, &path)?.is_some();
+            let there = match self.form {
+                _ if !is_there => Some(Instead::Nothing),
+                MirrorForm::Link => {
+                    (fs.canonical(&path).ok() != Some(here)).then_some(Instead::Other)
+                }
+                MirrorForm::Copy if !is_copy_of(home, &path, &here)? => Some(Instead::Other),
+                MirrorForm::Copy => (!is_same(home, &here, &path)?).then_some(Instead::OldCopy),
+            };
+            missing.extend(there.map(|there| Absent { list, path, there }));
+        }
+        Ok(missing)
+    }
+}
+
+/// What the mark of a copy of this directory says.
+fn mark(list: &Path) -> String {
+    format!("{}\n", list.display())
+}
+
+/// Whether this is our copy of a list, and a directory of its own.
+fn is_copy_of(home: &Home, path: &Path, list: &Path) -> Result<bool> {
+    let says = fsx::read_lossy(home.fs(), &path.join(MARK))?;
+    let real = home.fs().canonical(list);
+    let real = real.map_err(flagpost_disk::Error::io("resolve", list))?;
+    Ok(says.as_deref() == Some(mark(&real).as_str()))
+}
+
+/// Whether a copy says of each task what the list says.
+fn is_same(home: &Home, list: &Path, copy: &Path) -> Result<bool> {
+    let names = task_files(home, list)?;
+    if names != task_files(home, copy)? {
+        return Ok(false);
+    }
+    for name in &names {
+        let read = |dir: &Path| fsx::read(home.fs(), &dir.join(name));
+        if read(list)? != read(copy)? {
+            return Ok(false);
         }
     }
-    Ok(missing)
+    Ok(true)
+}
+
+/// The files of tasks.
+fn task_files(home: &Home, dir: &Path) -> Result<BTreeSet<OsString>> {
+    let mut names: BTreeSet<OsString> = fsx::names(home.fs(), dir)?.into_iter().collect();
+    names.retain(|it| it.to_str().is_some_and(|it| it.ends_with(".json")));
+    Ok(names)
+}
+
+/// Makes a file say what another says; it goes where that is gone.
+fn copy(home: &Home, from: &Path, to: &Path) -> Result<()> {
+    match fsx::read(home.fs(), from)? {
+        Some(bytes) => fsx::replace(home.fs(), to, &bytes)?,
+        None => fsx::remove(home.fs(), to)?,
+    }
+    Ok(())
 }
 
 /// Where a mirror is that is set so.

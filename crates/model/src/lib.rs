@@ -37,5 +37,5 @@ mod view;
 pub mod worker;
 
 pub use id::{InvalidId, ListId, MachineId, RepoId, Seq, SessionId, TaskId, Token, WorkerId};
-pub use list_ref::ListRef;
+pub use list_ref::{ListRef, MirrorForm};
 pub use refusal::Refusal;

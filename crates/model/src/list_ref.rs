@@ -11,7 +11,20 @@ use std::{fmt, path::Path, str::FromStr};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::id::{InvalidId, ListId};
+use crate::{
+    id::{InvalidId, ListId},
+    names::names,
+};
+
+names! {
+    /// How lists appear where another program looks for its own.
+    MirrorForm {
+        /// As a link to their directory.
+        Link = "link",
+        /// As a copy of it.
+        Copy = "copy",
+    }
+}
 
 /// What the place of a coordination directory begins with.
 const PLACE: &str = "coord:";

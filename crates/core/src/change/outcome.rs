@@ -27,7 +27,8 @@ pub(super) struct ChangeSet {
     pub(super) batch: Batch,
     /// The tasks as they will be on disk.
     pub(super) written: Written,
-    removed: BTreeMap<TaskId, TaskFile>,
+    /// The tasks that will be there no more.
+    pub(super) removed: BTreeMap<TaskId, TaskFile>,
     from: BTreeMap<TaskId, StateName>,
     /// What of each task's file changes.
     changes: BTreeMap<TaskId, Raw>,

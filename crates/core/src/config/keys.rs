@@ -10,10 +10,13 @@ mod notify;
 mod run;
 mod ui;
 
+use std::marker::PhantomData;
+
+use flagpost_model::MirrorForm;
 use jiff::SignedDuration;
 
 use super::kind::{
-    Compat, Dir, Dirs, ListName, NonEmptyText, SettingKind, SettingValue, Switch, Time,
+    Compat, Dir, Dirs, ListName, NonEmptyText, OneOf, SettingKind, SettingValue, Switch, Time,
 };
 
 pub use self::{
@@ -98,10 +101,11 @@ impl<K: SettingKind> AnySetting for SettingKey<K> {
 }
 
 /// All settings with a name of their own, in the order in which they are listed.
-pub static KEYS: [&dyn AnySetting; 42] = [
+pub static KEYS: [&dyn AnySetting; 43] = [
     &TASKS_ROOTS,
     &TASKS_LIST,
     &TASKS_MIRROR,
+    &TASKS_MIRROR_AS,
     &CLAIM_LEASE,
     &RUN_AGENT,
     &RUN_MAX_PARALLEL,
@@ -182,12 +186,24 @@ pub static TASKS_LIST: SettingKey<ListName> = SettingKey {
 pub static TASKS_MIRROR: SettingKey<Dir> = SettingKey {
     about: SettingSpec {
         name: "tasks.mirror",
-        text: "Where each list of the home appears as a link to its directory, such as the directory in which an agent's own task tool looks; what is there under its name stays.",
+        text: "Where each list of the home appears, such as the directory in which an agent's own task tool looks; what is there under its name stays.",
         default: None,
         variable: Some("FLAGPOST_TASKS_MIRROR"),
         option: None,
     },
     kind: Dir,
+};
+
+/// `tasks.mirror_as`
+pub static TASKS_MIRROR_AS: SettingKey<OneOf<MirrorForm>> = SettingKey {
+    about: SettingSpec {
+        name: "tasks.mirror_as",
+        text: "How lists appear there: link: a link to the list's directory, so that both sides write the same files; copy: a copy that is only to be read, for programs that skip links.",
+        default: Some("link"),
+        variable: Some("FLAGPOST_TASKS_MIRROR_AS"),
+        option: None,
+    },
+    kind: OneOf(PhantomData),
 };
 
 /// `session.keep_results`

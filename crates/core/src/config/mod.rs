@@ -331,6 +331,7 @@ pub struct Stored {
 /// Stores what was typed for a setting, durable on return.
 pub fn set(home: &Home, name: &str, typed: &[String]) -> Result<Stored> {
     let is_mirror = name == keys::TASKS_MIRROR.about.name;
+    let appears = is_mirror || name == keys::TASKS_MIRROR_AS.about.name;
     let stored = change(home, |config| {
         let Meant { known, path } = config.meant(name)?;
         if typed.len() != 1 && !known.is_many() {
@@ -358,7 +359,7 @@ pub fn set(home: &Home, name: &str, typed: &[String]) -> Result<Stored> {
         let overridden = variable.filter(|name| variables.contains_key(name));
         Ok((Some(text), Stored { value, overridden }))
     })?;
-    if is_mirror {
+    if appears {
         // What cannot appear there, the doctor tells of.
         mirror::keep(home)?;
     }

@@ -11,7 +11,7 @@ use crate::{
     error::{Error, Result},
     history::History,
     list::List,
-    mirror,
+    mirror::{self, Instead},
     repository::record_path,
     roots::{self, RootStatus, Shadowed},
     sessions::shown,
@@ -91,14 +91,18 @@ pub(super) fn roots(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
 pub(super) fn mirror(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
     for absent in mirror::missing(world.home).unwrap_or_default() {
         let (list, dir) = (&absent.list, absent.path.parent().unwrap_or(&absent.path));
-        let (why, hint) = match absent.is_taken {
-            true => (
+        let (why, hint) = match absent.there {
+            Instead::Other => (
                 "something else has its name",
                 format!("rename one of the two, if {} may go", word(&absent.path)),
             ),
-            false => (
-                "its link is not there",
+            Instead::Nothing => (
+                "nothing is there",
                 format!("'flagpost config set tasks.mirror {}' makes it", word(dir)),
+            ),
+            Instead::OldCopy => (
+                "its copy is not up to date",
+                format!("'flagpost config set tasks.mirror {}' renews it", word(dir)),
             ),
         };
         let what = format!("list {list} does not appear in {}: {why}", word(dir));

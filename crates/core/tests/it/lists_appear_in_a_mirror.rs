@@ -9,7 +9,7 @@ use std::{
 
 use flagpost_core::{
     Environment, Home, List, config, doctor, kanban, mirror,
-    tasks::{self, Fields},
+    tasks::{self, Fields, observe::TaskWatch},
 };
 use flagpost_model::finding::Code;
 
@@ -117,7 +117,12 @@ fn what_is_there_stays_whoever_made_it() {
     );
     assert_eq!(fs::read_dir(&theirs).unwrap().count(), 3);
     let missing = mirror::keep(&world.home).unwrap();
-    assert!(missing.iter().all(|absent| absent.is_taken) && missing.len() == 2);
+    assert!(
+        missing
+            .iter()
+            .all(|absent| absent.there == mirror::Instead::Other)
+            && missing.len() == 2
+    );
     let told = doctor::examine(&world.home, world.place());
     let told = told.iter().filter(|it| it.code == Code::MirrorIncomplete);
     assert_eq!(told.count(), 2);
@@ -155,4 +160,54 @@ fn a_mirror_in_our_own_home_is_refused() {
         assert!(refused.is_err(), "{}", dir.display());
     }
     assert_eq!(mirror::missing(&world.home).unwrap(), []);
+}
+
+/// The names in a directory.
+fn names(dir: &Path) -> Vec<String> {
+    let entries = fs::read_dir(dir).unwrap();
+    let names = entries.map(|it| it.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_copy_follows_every_change_and_is_never_read() {
+    let (world, theirs) = world();
+    add(&world.list(), "One", &[]);
+    config::set(&world.home, "tasks.mirror_as", &["copy".to_owned()]).unwrap();
+    set(&world.home, "~/.claude/tasks");
+    let copy = theirs.join("repo");
+    assert!(!copy.is_symlink() && copy.is_dir());
+    assert_eq!(names(&copy), [".flagpost-copy", "1.json"]);
+    let list = world.list();
+    add(&list, "Two", &[1]);
+    tasks::edit(&list, &worker("W1"), &id(1), &subject("One, anew")).unwrap();
+    assert_eq!(read(&copy), ["One, anew", "Two"]);
+    let one = fs::read(world.path("1.json")).unwrap();
+    assert_eq!(fs::read(copy.join("1.json")).unwrap(), one);
+    // What is written into it is nobody's task, and is there until that task changes.
+    fs::write(copy.join("2.json"), "{}").unwrap();
+    assert_eq!(list.task(&id(2)).unwrap().task.subject, "Two");
+    let behind = mirror::missing(&world.home).unwrap();
+    assert_eq!(behind[0].there, mirror::Instead::OldCopy);
+    tasks::remove(&list, &worker("W1"), &id(2)).unwrap();
+    assert_eq!(read(&copy), ["One, anew"]);
+    assert_eq!(mirror::missing(&world.home).unwrap(), []);
+    // What another program writes into the list itself comes along as soon as it is put on record.
+    let mut watch = TaskWatch::begin(&world.home, &world.repository.id).unwrap();
+    let theirs_now = fs::read_to_string(world.path("1.json"))
+        .unwrap()
+        .replace("anew", "by hand");
+    fs::write(world.path("1.json"), theirs_now).unwrap();
+    assert_eq!(watch.look(&world.home, &world.repository.id).unwrap(), 1);
+    assert_eq!(read(&copy), ["One, by hand"]);
+    // A directory of the same name that is no copy of ours is left as it is.
+    fs::remove_file(copy.join(".flagpost-copy")).unwrap();
+    add(&list, "Three", &[]);
+    assert_eq!(read(&copy), ["One, by hand"]);
+    assert_eq!(
+        mirror::keep(&world.home).unwrap()[0].there,
+        mirror::Instead::Other
+    );
 }
