@@ -373,7 +373,7 @@ impl<'h> List<'h> {
         match fits.as_slice() {
             [one] => Ok(one.clone()),
             [] => Err(match self.taken_away(&exact)? {
-                Some(task) => Error::Vanished {
+                Some(TaskFile { task, .. }) => Error::Vanished {
                     task: exact,
                     list: self.id.clone(),
                     subject: task.subject,

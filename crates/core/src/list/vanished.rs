@@ -10,10 +10,10 @@ use std::{
     ops::ControlFlow,
 };
 
-use flagpost_disk::{dialects::claude_tasks, fsx, task_file};
+use flagpost_disk::{TaskFile, dialects::claude_tasks, fsx, task_file};
 use flagpost_model::{
     TaskId, WorkerId, plan,
-    task::{Outline, State, Task},
+    task::{Outline, State},
 };
 use serde_json::Value;
 
@@ -138,14 +138,14 @@ impl List<'_> {
         Ok(known.into_iter().map(restored).collect())
     }
 
-    /// The task as the history last tells of it, where its file was taken away.
-    pub(super) fn taken_away(&self, task: &TaskId) -> Result<Option<Task>> {
+    /// The file as the history last tells of it, where it was taken away.
+    pub(crate) fn taken_away(&self, task: &TaskId) -> Result<Option<TaskFile>> {
         if !self.vanished()?.contains(task) {
             return Ok(None);
         }
         let mut known = self.last_known(&BTreeSet::from([task.clone()]))?;
         let raw = known.remove(task);
-        Ok(raw.and_then(|raw| Some(self.understand(task, &raw).ok()?.task)))
+        Ok(raw.and_then(|raw| self.understand(task, &raw).ok()))
     }
 
     /// Of what open tasks wait for, all that is in no file any more and was completed: nobody waits for that.

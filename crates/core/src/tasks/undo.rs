@@ -186,7 +186,7 @@ fn refuse_if_there(list: &List<'_>, id: &TaskId) -> Result<()> {
 
 /// What another hand wrote into an added task would go with it.
 fn refuse_if_written_into(list: &List<'_>, id: &TaskId, told: Option<&Value>) -> Result<()> {
-    let file = list.task(id)?;
+    let file = list.task(&list.resolve(id.as_str())?)?;
     match told.and_then(Value::as_str) {
         Some(told) if file.fingerprint() != told => {
             let (task, how) = (id.clone(), "its file was changed since".to_owned());
@@ -196,8 +196,13 @@ fn refuse_if_written_into(list: &List<'_>, id: &TaskId, told: Option<&Value>) ->
     }
 }
 
+/// Makes a task what it was before `changes`; one whose file was taken away comes back with that.
 fn rewind(change: &mut Change<'_>, id: &TaskId, changes: &Map<String, Value>) -> Result<()> {
-    let file = change.list().task(id)?;
+    let list = change.list();
+    let file = match list.task(id) {
+        Err(missing @ Error::NotFound { .. }) => list.taken_away(id)?.ok_or(missing)?,
+        file => file?,
+    };
     let raw = file.before(changes).map_err(|since| Refusal::BuiltOn {
         task: id.clone(),
         how: since.to_string(),

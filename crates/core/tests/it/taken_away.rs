@@ -6,9 +6,9 @@ use flagpost_core::{
     Error, claims,
     doctor::{self, Fix},
     history::Kind,
-    tasks::{self, observe::TaskWatch},
+    tasks::{self, UndoMode, observe::TaskWatch},
 };
-use flagpost_model::task::Ending;
+use flagpost_model::task::{Ending, State};
 use flagpost_testkit::table;
 
 use crate::world::{World, act, add, finish, id, terms, worker};
@@ -122,6 +122,30 @@ fn what_was_taken_away_is_known_and_comes_back_as_we_wrote_it_last() {
         assert_eq!(after.fingerprint(), before.fingerprint());
         assert!(after.task.rev > before.task.rev);
     });
+}
+
+#[test]
+fn undo_brings_back_what_it_takes_a_change_back_from() {
+    let world = World::real();
+    add(&world.list(), "One", &[]);
+    let before = world.list().task(&id(1)).unwrap().task;
+    complete(&world, 1);
+    remove(&world, 1);
+    let undone = tasks::undo(&world.list(), &worker("W1"), UndoMode::Undo).unwrap();
+    assert_eq!(undone.tasks.len(), 1);
+    let after = world.list().task(&id(1)).unwrap().task;
+    assert!(matches!(after.state, State::Claimed(_)), "{after:?}");
+    assert_eq!(
+        (after.subject, after.description),
+        (before.subject, before.description)
+    );
+    assert!(world.list().vanished().unwrap().is_empty());
+    // What was added and then taken away is told of, with the way to have it back.
+    let world = World::real();
+    add(&world.list(), "One", &[]);
+    remove(&world, 1);
+    let refused = tasks::undo(&world.list(), &worker("operator"), UndoMode::Undo).unwrap_err();
+    assert!(matches!(refused, Error::Vanished { .. }), "{refused}");
 }
 
 #[test]
