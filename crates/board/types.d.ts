@@ -37,7 +37,7 @@ interface FullTask extends Task {
   provenance: { origin: string; by: string | null; at: string | null } | null;
   result: Ending | null;
   late: Ending[];
-  landing: { landed: { onto: string; commit: string; at: string } | null; refused: { onto: string; why: string } | null } | null;
+  landing: { landed: { onto: string; commit: string; at: string } | null; refused: { onto: string; why: string } | null; no_commit: string | null } | null;
   tracked_seconds: number;
 }
 interface Ending { ending: string; text: string; by: string; at: string; token: number | null }

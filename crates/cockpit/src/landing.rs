@@ -149,7 +149,7 @@ fn queue(app: &App, answer: &Value, is_whole: bool) -> Vec<(usize, String)> {
     lines
 }
 
-/// What landed, the newest first.
+/// What landed, the newest first, and what passed with nothing to land.
 fn landed(app: &App, answer: &Value) -> Vec<(usize, String)> {
     let landed = answer["landed"].as_array().into_iter().flatten();
     let landed = landed.map(|it| {
@@ -157,7 +157,12 @@ fn landed(app: &App, answer: &Value) -> Vec<(usize, String)> {
         let commit = short(&it["commit"]);
         labelled("landed", &format!("#{task} on {onto} ({commit}), {at}"))
     });
-    landed.collect()
+    let without = answer["no_commit"].as_array().into_iter().flatten();
+    let without = without.map(|it| {
+        let (task, at) = (word(&it["task"]), moment(app, &it["at"]));
+        labelled("passed", &format!("#{task} without a commit, {at}"))
+    });
+    landed.chain(without).collect()
 }
 
 fn labelled(label: &str, words: &str) -> (usize, String) {

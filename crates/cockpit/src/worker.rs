@@ -20,7 +20,7 @@ use flagpost_core::{
 use flagpost_model::{
     TaskId, WorkerId,
     decision::Via,
-    task::{Landing, Origin, State},
+    task::{Landing, NO_COMMIT, Origin, State},
 };
 use serde_json::Value;
 
@@ -161,6 +161,7 @@ fn task(place: &Place, id: &TaskId) -> Result<TaskText, Error> {
         "landing",
         task.landing.as_ref().map(|it| match it {
             Landing::Landed(it) => format!("landed on {} ({:.10})", it.onto, it.commit),
+            Landing::NoCommit(_) => NO_COMMIT.to_owned(),
             Landing::Refused(it) => {
                 let first = it.why.lines().next().unwrap_or_default();
                 format!("did not land on {}: {first}", it.onto)

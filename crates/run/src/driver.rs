@@ -13,6 +13,7 @@ mod finalizing;
 mod finish;
 mod following;
 mod holding;
+mod keeping;
 mod landing;
 mod launch;
 mod lingering;
@@ -43,7 +44,10 @@ use flagpost_core::{
     landing::GitSettings,
     sessions::{self, Live, Sessions, Start},
 };
-use flagpost_model::{SessionId, TaskId, WorkerId, task::Uncommitted};
+use flagpost_model::{
+    SessionId, TaskId, WorkerId,
+    task::{KeptWorktrees, Uncommitted},
+};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
@@ -107,6 +111,8 @@ pub struct Options {
     pub worktrees: bool,
     /// What becomes of what the agent of a task that passed left uncommitted.
     pub uncommitted: Uncommitted,
+    /// Which worktrees stay at the end.
+    pub keep_worktrees: KeptWorktrees,
     /// What it may use up, and when it waits.
     pub terms: Terms,
     /// How work lands as it passes; none where it does not.

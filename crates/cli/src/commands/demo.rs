@@ -19,7 +19,7 @@ use flagpost_core::{
 use flagpost_model::{
     SessionId, WorkerId,
     intake::Format,
-    task::{DEFAULT_LEASE, LandingMethod, Uncommitted},
+    task::{DEFAULT_LEASE, KeptWorktrees, LandingMethod, Uncommitted},
 };
 use flagpost_run::{
     Limits, Options, RunReport, Terms, landing::LandingTerms, scheduler::RunConfig,
@@ -217,6 +217,7 @@ fn options(actor: WorkerId, agent: &Path) -> anyhow::Result<Options> {
         skip_failed: false,
         worktrees: true,
         uncommitted: Uncommitted::Commit,
+        keep_worktrees: KeptWorktrees::Unlanded,
         terms: Terms::default(),
         land: Some(LandingTerms {
             onto: Some(TARGET.to_owned()),

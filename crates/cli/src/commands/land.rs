@@ -18,7 +18,7 @@ use flagpost_core::{
     operations::Operation,
     sessions::Sessions,
 };
-use flagpost_model::TaskId;
+use flagpost_model::{TaskId, task::NO_COMMIT};
 use flagpost_run::{
     RunContext,
     events::{LandingLine, RunEvent},
@@ -371,6 +371,9 @@ fn status(context: &Context, view: &LandingView) -> Answer {
             screen.time(it.at)
         );
     }
+    for (task, at) in &view.no_commit {
+        text += &format!("{task} {NO_COMMIT} {}\n", screen.time(*at));
+    }
     Answer::of(&LandingAnswer::from(view))
         .text(text)
         .ids(view.branches().map(|(it, _)| &it.task))
@@ -388,6 +391,9 @@ pub fn of_session(screen: Screen, landing: &SessionLanding) -> String {
             "  landed {task} on {onto} ({commit}) {}\n",
             screen.time(landed.at)
         );
+    }
+    for (task, at) in &landing.no_commit {
+        text += &format!("  {task} {NO_COMMIT} {}\n", screen.time(*at));
     }
     text
 }

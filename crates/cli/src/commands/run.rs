@@ -10,7 +10,7 @@ use std::{
 };
 
 use flagpost_core::{
-    Home, List, Loaded, Repository,
+    Config, Home, List, Loaded, Repository,
     answers::each,
     config::keys,
     landing::LandingView,
@@ -19,7 +19,7 @@ use flagpost_core::{
     sessions::{self, Sessions},
 };
 use flagpost_model::{
-    WorkerId,
+    TaskId, WorkerId,
     plan::{Graph, Schedule, is_open},
     task::{Outline, State},
 };
@@ -194,18 +194,20 @@ pub fn run(context: &Context, args: &RunArgs) -> anyhow::Result<Answer> {
     }
     let repository = context.repository_or_register()?;
     clear_unsure(context, &repository, &list, args.force_start)?;
+    let settings = Config::read(&context.home)?;
     let options = Options {
         actor: context.actor()?,
         agents,
         workers,
         config,
         lease,
-        stall_after: stall_after(context, args)?,
-        limits: limits(context)?,
+        stall_after: stall_after(&settings, args)?,
+        limits: limits(&settings)?,
         group: args.task_group.clone(),
         skip_failed: args.skip_failed,
         worktrees: args.worktrees,
-        uncommitted: flagpost_core::Config::read(&context.home)?.need(&keys::RUN_UNCOMMITTED)?,
+        uncommitted: settings.need(&keys::RUN_UNCOMMITTED)?,
+        keep_worktrees: settings.need(&keys::RUN_WORKTREE_KEEP)?,
         terms,
         land: landing(context, &repository, &list, args)?,
     };
@@ -304,7 +306,7 @@ fn resolve(
     context: &Context,
     args: &RunArgs,
 ) -> anyhow::Result<(Vec<Agent>, RunConfig, SignedDuration)> {
-    let settings = flagpost_core::Config::read(&context.home)?;
+    let settings = Config::read(&context.home)?;
     let named = match (&args.agent[..], settings.get(&keys::RUN_AGENT)?) {
         (named @ [_, ..], _) => named.to_vec(),
         // Whoever names workers means them.
@@ -354,17 +356,16 @@ fn resolve(
 }
 
 /// After how long a task counts as stalled, if it ever does.
-fn stall_after(context: &Context, args: &RunArgs) -> anyhow::Result<Option<SignedDuration>> {
+fn stall_after(settings: &Config, args: &RunArgs) -> anyhow::Result<Option<SignedDuration>> {
     let after = match args.stall_after {
         Some(after) => after,
-        None => flagpost_core::Config::read(&context.home)?.need(&keys::RUN_STALL_AFTER)?,
+        None => settings.need(&keys::RUN_STALL_AFTER)?,
     };
     Ok((!after.is_zero()).then_some(after))
 }
 
 /// How long clients may stay where nobody needs them.
-fn limits(context: &Context) -> anyhow::Result<Limits> {
-    let settings = flagpost_core::Config::read(&context.home)?;
+fn limits(settings: &Config) -> anyhow::Result<Limits> {
     Ok(Limits {
         grace: settings.need(&keys::RUN_GRACE)?.unsigned_abs(),
         start: settings.need(&keys::RUN_START_TIMEOUT)?.unsigned_abs(),
@@ -529,6 +530,7 @@ fn answer(context: &Context, list: &List<'_>, report: &RunReport, account: &RunP
     };
     let screen = Screen::of(context);
     let mut text = progress::summary(account, &next, screen);
+    text += &screen.wrapped(&without_commit(list, report));
     if let Some(landing) = &report.landing {
         text += &screen.wrapped(&land::what_is_left(landing));
     }
@@ -553,6 +555,23 @@ fn answer(context: &Context, list: &List<'_>, report: &RunReport, account: &RunP
         false => u8::from(counts.passed < report.fates.len() || !has_landed),
     };
     answer
+}
+
+/// The tasks that passed without a commit, in a line; nothing where there are none.
+fn without_commit(list: &List<'_>, report: &RunReport) -> String {
+    let has_none = |id: &&TaskId| {
+        let landing = list.task(id).ok().and_then(|it| it.task.landing);
+        landing.is_some_and(|it| it.no_commit().is_some())
+    };
+    let tasks = report.fates.iter().map(|(id, _)| id).filter(has_none);
+    let tasks: Vec<&str> = tasks.map(TaskId::as_str).collect();
+    match tasks.is_empty() {
+        true => String::new(),
+        false => format!(
+            "passed without a commit, so nothing of them lands: {}\n",
+            tasks.join(", ")
+        ),
+    }
 }
 
 /// The command as it was typed, for a shell.

@@ -3,7 +3,7 @@
 use flagpost_core::answers::TaskAnswer;
 use flagpost_model::{
     plan::{Family, PartsProgress},
-    task::{Effort, Landing, Origin, Question, Task},
+    task::{Effort, Landing, NO_COMMIT, Origin, Question, Task},
 };
 use jiff::Timestamp;
 
@@ -141,6 +141,7 @@ fn landing(screen: Screen, landing: &Landing) -> String {
             let (onto, commit, at) = (&it.onto, short(&it.commit), screen.time(it.at));
             format!("landed on {onto} ({commit}), {at}")
         }
+        Landing::NoCommit(at) => format!("{NO_COMMIT}, {}", screen.time(*at)),
         Landing::Refused(it) => {
             let first = it.why.lines().next().unwrap_or_default();
             format!(

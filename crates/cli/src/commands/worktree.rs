@@ -3,7 +3,7 @@
 use clap::Subcommand;
 use flagpost_core::{Repository, answers::each, git::branch::short};
 use flagpost_model::{TaskId, view};
-use flagpost_run::worktree::{LeftWorktree, clean, left};
+use flagpost_run::worktree::{Because, LeftWorktree, clean, left};
 
 use super::list::counted;
 use crate::{
@@ -48,7 +48,7 @@ view! {
     /// The worktrees that were removed, and those that stay.
     ///
     /// After 'flagpost worktree clean'.
-    pub struct WorktreesCleaned<'a> from it: &'a [(LeftWorktree, Option<String>)] {
+    pub struct WorktreesCleaned<'a> from it: &'a [(LeftWorktree, Option<Because>)] {
         removed: Vec<ShownWorktree<'a>> = it.iter().filter(|it| it.1.is_none()).map(|it| ShownWorktree::from(&it.0)).collect(),
         kept: Vec<ShownWorktree<'a>> = it.iter().filter(|it| it.1.is_some()).map(|it| ShownWorktree::from(&it.0)).collect(),
     }
@@ -91,9 +91,8 @@ fn list(context: &Context, repository: &Repository) -> anyhow::Result<Answer> {
 }
 
 /// The task, what it holds or why it stays, and where it is.
-fn row(it: &LeftWorktree, why: Option<&str>) -> Vec<String> {
-    let holds = it.holds.as_ref().map(ToString::to_string);
-    let holds = why.map(str::to_owned).or(holds);
+fn row(it: &LeftWorktree, why: Option<&Because>) -> Vec<String> {
+    let holds = why.or(it.holds.as_ref()).map(ToString::to_string);
     let task = it.task().map(|task| task.to_string());
     vec![
         task.unwrap_or_default(),
@@ -126,7 +125,7 @@ fn take_away(
     let removed = done.iter().filter(|it| it.1.is_none()).count();
     let stays: Vec<_> = done
         .iter()
-        .filter_map(|(it, why)| Some((it, why.as_deref()?)))
+        .filter_map(|(it, why)| Some((it, why.as_ref()?)))
         .collect();
     let mut text = format!("removed {}", counted(removed, "worktree", "worktrees"));
     if !stays.is_empty() {
@@ -134,12 +133,8 @@ fn take_away(
         let screen = Screen::of(context);
         text += &format!("; {} stay:\n", stays.len());
         text += &screen.table(&["TASK", "BECAUSE", "PATH"], rows.collect());
-        let is_ignored = |(it, _): &(&LeftWorktree, &str)| {
-            matches!(
-                it.holds,
-                Some(flagpost_run::worktree::Because::Ignored { .. })
-            )
-        };
+        let is_ignored =
+            |(_, why): &(&LeftWorktree, &Because)| matches!(why, Because::Ignored { .. });
         if !context.globals.quiet && stays.iter().any(is_ignored) {
             say("--ignored removes those with ignored files, too");
         }

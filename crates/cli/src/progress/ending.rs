@@ -208,8 +208,8 @@ fn refusals(account: &RunProgress) -> Vec<EndingLine> {
 fn worktrees(account: &RunProgress) -> Option<EndingLine> {
     let words = match account.kept {
         0 => return None,
-        1 => "1 worktree is kept: 'flagpost worktree list' says why".to_owned(),
-        n => format!("{n} worktrees are kept: 'flagpost worktree list' says why"),
+        1 => "1 worktree: 'flagpost worktree list' says why".to_owned(),
+        n => format!("{n} worktrees: 'flagpost worktree list' says why"),
     };
     Some(EndingLine::Words(
         ShownOutcome::Waits,

@@ -332,4 +332,80 @@ fn a_task_that_passes_without_a_commit_says_so() {
         "{ran}"
     );
     assert!(!told.contains("task 1 passed, no commit"), "{ran}");
+    let last = "passed without a commit, so nothing of them lands: 2\n";
+    assert!(ran.stdout.ends_with(last), "{ran}");
+    // Whoever asks later hears it, too.
+    let says = "2 passed, no commit: nothing of it lands";
+    for words in [
+        &["show", "2"][..],
+        &["land", "--status"],
+        &["session", "show"],
+    ] {
+        let told = stage.world.ok(words.iter().copied());
+        let is_said = told.contains(says) || told.contains(&says[2..]);
+        assert!(
+            is_said && !told.contains("1 passed, no"),
+            "{words:?}: {told}"
+        );
+    }
+    let landing = stage.world.json(["land", "--status"]).1;
+    assert_eq!(landing["no_commit"][0]["task"], "2", "{landing}");
+    // Once it is done again with one, nothing says so any more.
+    stage.world.ok(["reopen", "2"]);
+    exits(run(&stage, COMMIT, &[]), 0);
+    let landing = stage.world.json(["land", "--status"]).1;
+    assert_eq!(landing["no_commit"], serde_json::json!([]), "{landing}");
+    assert_eq!(
+        stage.world.json(["show", "2"]).1["landing"],
+        serde_json::Value::Null
+    );
+}
+
+/// Commits, and a file that the repository ignores.
+const IGNORING: &str =
+    "echo '*.log' > .gitignore; git add .gitignore; git commit -qm work; echo 1 > k.log";
+
+#[test]
+fn what_a_branch_keeps_is_cleaned_away_and_ignored_files_only_by_name() {
+    let stage = stage("- [ ] A\n- [ ] B\n");
+    let body = format!("if [ $task = 1 ]; then {IGNORING}; else {COMMIT}; fi");
+    exits(run(&stage, &body, &[]), 0);
+    assert_eq!(worktrees(&stage).len(), 2);
+    let cleaned = says(
+        stage.world.flagpost(["worktree", "clean"]),
+        0,
+        &[
+            "removed 1 worktree; 1 stay:",
+            "ignored files, which git does not keep: k.log",
+        ],
+    );
+    assert!(
+        cleaned.stderr.contains("--ignored removes those"),
+        "{cleaned}"
+    );
+    assert_eq!(worktrees(&stage).len(), 1);
+    stage.world.ok(["worktree", "clean", "--ignored"]);
+    assert!(worktrees(&stage).is_empty());
+    // Their work is on their branches still.
+    says(
+        stage.world.flagpost(["land", "--yes", "--check", "true"]),
+        0,
+        &["landed 2 tasks"],
+    );
+}
+
+#[test]
+fn which_worktrees_stay_at_the_end_of_a_run_is_settled() {
+    for (keep, stay) in [("unlanded", 2), ("files", 1), ("all", 3)] {
+        let stage = stage("- [ ] A\n- [ ] B\n- [ ] C\n");
+        stage.world.ok(["config", "set", "run.worktree.keep", keep]);
+        let body = format!("case $task in 1) {COMMIT} ;; 2) {IGNORING} ;; esac");
+        exits(run(&stage, &body, &[]), 0);
+        assert_eq!(worktrees(&stage).len(), stay, "{keep}");
+        says(
+            stage.world.flagpost(["land", "--yes", "--check", "true"]),
+            0,
+            &["landed 2 tasks"],
+        );
+    }
 }

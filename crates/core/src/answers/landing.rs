@@ -42,6 +42,14 @@ view! {
         branches: Vec<LandingBranch<'a>> = it.branches().map(LandingBranch::from).collect(),
         /// What landed, the newest first; twenty at most.
         landed: Vec<LandedWork<'a>> = each(&it.landed),
+        /// The tasks that passed lately without a commit, so that nothing of them lands, the newest first.
+        no_commit: Vec<WithoutCommit<'a>> = each(&it.no_commit),
+    }
+
+    /// A task that passed without a commit.
+    pub struct WithoutCommit<'a> from it: &'a (TaskId, Timestamp) {
+        task: &'a TaskId = &it.0,
+        at: Timestamp = it.1,
     }
 
     /// A branch with work that the target lacks.

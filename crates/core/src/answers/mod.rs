@@ -52,7 +52,7 @@ pub use findings::{Examined, FindingCounts};
 pub use graph::{GraphCard, GraphLayout};
 pub use history::{HistoryAnswer, LineAnswer};
 pub use kept::KeptAnswer;
-pub use landing::{LandingAnswer, LandingBranch};
+pub use landing::{LandingAnswer, LandingBranch, WithoutCommit};
 pub use mail::{
     BriefAcked, BriefAnswer, BriefInFull, BriefsPage, DecidedAnswer, NumberAnswer, OpenBrief,
     OpenBriefs, ReportsPage, SlashAnswer, Withheld, WorkersPage,

@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{LandingBranch, each};
+use super::{LandingBranch, WithoutCommit, each};
 use crate::{
     accounts::Park,
     landing::SessionLanding,
@@ -114,6 +114,8 @@ view! {
         branches: Vec<LandingBranch<'a>> = landing.branches().map(LandingBranch::from).collect(),
         /// The work of its tasks that has landed.
         landed: Vec<TaskOnTarget<'a>> = each(&landing.landed),
+        /// Its tasks that passed without a commit, so that nothing of them lands.
+        no_commit: Vec<WithoutCommit<'a>> = each(&landing.no_commit),
     }
 
     struct TaskOnTarget<'a> from it: &'a (TaskId, Landed) {

@@ -89,6 +89,8 @@ kinds! {
     TaskLanded = "land.landed",
     /// A task's work did not land.
     TaskRefused = "land.refused",
+    /// A task passed without a commit: nothing of it lands.
+    TaskNoCommit = "land.no_commit",
     /// Somebody else moved the branch that work lands on, while a run or a landing was under way.
     TargetMoved = "land.target_moved",
     /// A result came after its claim was over.
@@ -187,6 +189,7 @@ impl Kind {
             Self::EnvelopesArchived => "mail archived",
             Self::TaskLanded => "task landed",
             Self::TaskRefused => "landing refused",
+            Self::TaskNoCommit => "task passed, no commit",
             other => other.as_str(),
         };
         text.replace(['.', '_'], " ")

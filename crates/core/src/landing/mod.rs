@@ -26,7 +26,7 @@ use crate::{
 };
 
 pub use activity::{LandingActivity, LandingStep};
-pub use outcome::{LandedTask, recall, record_landed, record_moved, refuse};
+pub use outcome::{LandedTask, recall, record_landed, record_moved, record_no_commit, refuse};
 pub use queue::{BranchState, LandingQueue, QueuedBranch, queue};
 pub use refs::{LandedTag, landed_below, landed_ref, passed_ref, staged_ref};
 pub use refusal::LandingRefusal;

@@ -87,6 +87,22 @@ pub fn record_landed(
     })
 }
 
+/// Records that a task passed and brought no commit, so that nothing of it lands.
+pub fn record_no_commit(list: &List<'_>, actor: &WorkerId, id: &TaskId) -> Result<()> {
+    list.home.in_order(|| {
+        let mut change = list.change(actor)?;
+        let act = Act {
+            actor: actor.clone(),
+            token: None,
+            at: change.at(),
+        };
+        let task = change.task(id)?;
+        *task = transition(task, &act, TaskEvent::NoCommit)?;
+        change.note(Kind::TaskNoCommit, id);
+        change.commit().map(drop)
+    })
+}
+
 /// Records that somebody else moved the target from one commit to another.
 pub fn record_moved(
     (home, repository, actor): (&Home, &Repository, &WorkerId),

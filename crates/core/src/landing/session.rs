@@ -3,7 +3,11 @@
 //! Owns the look from a session: its branches in the queue, and the outcome that its tasks keep. Where
 //! there is no git, or nothing says where to land, there is nothing to see.
 
-use flagpost_model::{TaskId, task::Landed};
+use flagpost_model::{
+    TaskId,
+    task::{Landed, Landing},
+};
+use jiff::Timestamp;
 
 use super::{LandingView, QueuedBranch};
 use crate::{error::Result, list::List, repository::Repository, sessions::Session};
@@ -15,24 +19,30 @@ pub struct SessionLanding {
     session: String,
     /// The tasks whose work has landed.
     pub landed: Vec<(TaskId, Landed)>,
+    /// The tasks that passed without a commit, and when.
+    pub no_commit: Vec<(TaskId, Timestamp)>,
 }
 
 impl SessionLanding {
     /// Looks.
     pub fn of(repository: &Repository, session: &Session, list: &List<'_>) -> Result<Self> {
-        let mut landed = Vec::new();
+        let (mut landed, mut no_commit) = (Vec::new(), Vec::new());
         let mut ids: Vec<&TaskId> = session.rows.iter().map(|row| &row.id).collect();
         ids.dedup();
         for id in ids {
             // One that is gone from its list has taken its outcome along.
             let task = list.task(id).ok().map(|file| file.task);
-            let landing = task.and_then(|task| task.landing);
-            landed.extend(landing.and_then(|it| Some((id.clone(), it.landed()?.clone()))));
+            match task.and_then(|task| task.landing) {
+                Some(Landing::Landed(it)) => landed.push((id.clone(), it)),
+                Some(Landing::NoCommit(at)) => no_commit.push((id.clone(), at)),
+                Some(Landing::Refused(_)) | None => {}
+            }
         }
         Ok(Self {
             view: LandingView::of(repository, list, None).ok(),
             session: session.title(),
             landed,
+            no_commit,
         })
     }
 

@@ -1,7 +1,11 @@
 //! How far landing is, for whoever looks.
 //!
-//! Owns what is looked at together: the queue, what a landing does at the moment, and what landed last.
+//! Owns what is looked at together: the queue, what a landing does at the moment, and what landed last or
+//! passed with nothing to land.
 //! A look changes nothing.
+
+use flagpost_model::TaskId;
+use jiff::Timestamp;
 
 use super::{LandingActivity, LandingQueue, QueuedBranch, Target, queue};
 use crate::{
@@ -12,7 +16,7 @@ use crate::{
     sessions::Sessions,
 };
 
-/// How many of those that landed are shown.
+/// How many of the last outcomes are shown.
 const SHOWN: usize = 20;
 
 /// How far landing is.
@@ -26,6 +30,8 @@ pub struct LandingView {
     pub activity: Option<LandingActivity>,
     /// The lines of the history on what landed, the newest first.
     pub landed: Vec<Line>,
+    /// The tasks that passed without a commit, and when, the newest first.
+    pub no_commit: Vec<(TaskId, Timestamp)>,
 }
 
 impl LandingView {
@@ -37,20 +43,34 @@ impl LandingView {
         let top = &repository.top;
         let ahead = queue.branches.iter().map(|it| queue.ahead(top, it));
         let ahead = ahead.collect::<Result<Vec<u64>>>()?;
+        let kinds = [Kind::TaskLanded, Kind::TaskNoCommit];
         let wanted = HistoryFilter {
             about: Some((list, None)),
-            kinds: vec![Kind::TaskLanded.as_str().to_owned()],
+            kinds: kinds.map(|it| it.as_str().to_owned()).to_vec(),
             ..HistoryFilter::default()
         };
-        let mut landed = History::of(home, &repository.id)
+        let mut lines = History::of(home, &repository.id)
             .latest(&wanted, SHOWN)?
             .lines;
-        landed.reverse();
+        lines.reverse();
+        let (landed, without): (Vec<_>, Vec<_>) = lines
+            .into_iter()
+            .partition(|it| it.entry.kind == Kind::TaskLanded);
+        let mut no_commit: Vec<(TaskId, Timestamp)> = Vec::new();
+        for task in without.into_iter().filter_map(|it| it.entry.task) {
+            // One that is done again has what the newest attempt says.
+            let says = list.task(&task).ok().and_then(|it| it.task.landing);
+            let at = says.and_then(|it| it.no_commit());
+            if let Some(at) = at.filter(|_| no_commit.iter().all(|(known, _)| *known != task)) {
+                no_commit.push((task, at));
+            }
+        }
         Ok(Self {
             queue,
             ahead,
             activity: LandingActivity::read(home, repository)?,
             landed,
+            no_commit,
         })
     }
 

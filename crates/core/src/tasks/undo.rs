@@ -253,6 +253,7 @@ impl<'l> Story<'l> {
                         | Kind::TaskQuarantined
                         | Kind::TaskLanded
                         | Kind::TaskRefused
+                        | Kind::TaskNoCommit
                 )
         };
         self.lines.iter().rev().find(own).map(|it| operation(it))

@@ -34,6 +34,21 @@ names! {
     }
 }
 
+names! {
+    /// Which worktrees stay when a run is over.
+    KeptWorktrees {
+        /// Each of them.
+        All = "all",
+        /// Those whose work is on no other branch.
+        Unlanded = "unlanded",
+        /// Those with files that are in no commit: a branch keeps the rest.
+        Files = "files",
+    }
+}
+
+/// What a person is told of a task that passed without a commit.
+pub const NO_COMMIT: &str = "passed, no commit: nothing of it lands";
+
 /// The last outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Landing {
@@ -41,6 +56,8 @@ pub enum Landing {
     Landed(Landed),
     /// Its work was tried, and is not on the target.
     Refused(NotLanded),
+    /// It passed in a worktree of its own and brought no commit, so nothing of it can land.
+    NoCommit(Timestamp),
 }
 
 /// Work that is on the target branch.
@@ -83,10 +100,12 @@ pub struct LandingVerdict {
 view! {
     /// What became of a task's work on its way to the target branch; null where nothing did.
     struct ShownLanding<'a> for it: Landing {
-        /// The landed work; null where the last try was refused.
+        /// The landed work; null where that is not the last word.
         landed: Option<&'a Landed> = it.landed(),
-        /// The refusal; null where the work has landed.
+        /// The refusal; null likewise.
         refused: Option<&'a NotLanded> = it.refused(),
+        /// When it passed without a commit, so that nothing of it lands; null where it had one.
+        no_commit: Option<Timestamp> = it.no_commit(),
     }
 }
 
@@ -95,7 +114,7 @@ impl Landing {
     pub fn landed(&self) -> Option<&Landed> {
         match self {
             Self::Landed(landed) => Some(landed),
-            Self::Refused(_) => None,
+            Self::Refused(_) | Self::NoCommit(_) => None,
         }
     }
 
@@ -103,7 +122,15 @@ impl Landing {
     pub fn refused(&self) -> Option<&NotLanded> {
         match self {
             Self::Refused(refused) => Some(refused),
-            Self::Landed(_) => None,
+            Self::Landed(_) | Self::NoCommit(_) => None,
+        }
+    }
+
+    /// When it passed without a commit.
+    pub fn no_commit(&self) -> Option<Timestamp> {
+        match self {
+            Self::NoCommit(at) => Some(*at),
+            Self::Landed(_) | Self::Refused(_) => None,
         }
     }
 }
@@ -214,6 +241,21 @@ mod tests {
         let answered = transition(&task, &act(), event).unwrap();
         assert_eq!(answered.state, State::Pending);
         assert_eq!(answered.not_landed().map(|it| it.times), Some(0));
+    }
+
+    #[test]
+    fn who_does_a_task_again_may_bring_a_commit() {
+        let mut bare = transition(&completed(), &act(), TaskEvent::NoCommit).unwrap();
+        assert_eq!(bare.landing, Some(Landing::NoCommit(act().at)));
+        bare.state = State::Pending;
+        let claim = TaskEvent::Claim {
+            token: crate::id::Token(1),
+            lease: super::super::DEFAULT_LEASE,
+            session: None,
+            open: Vec::new(),
+        };
+        let again = transition(&bare, &act(), claim).unwrap();
+        assert_eq!(again.landing, None);
     }
 
     #[test]

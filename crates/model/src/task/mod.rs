@@ -26,7 +26,10 @@ use serde_json::{Map, Value};
 pub use claim::{Claim, DEFAULT_LEASE, ShownClaim};
 pub use effort::{Effort, InvalidEffort, Timer, start_timer, stop_timer};
 pub use import_baseline::{ImportBaseline, SourceBaseline};
-pub use landing::{Landed, Landing, LandingMethod, LandingVerdict, NotLanded, Uncommitted};
+pub use landing::{
+    KeptWorktrees, Landed, Landing, LandingMethod, LandingVerdict, NO_COMMIT, NotLanded,
+    Uncommitted,
+};
 pub use note::{Note, NoteKind, Origin, Provenance};
 pub use outline::Outline;
 pub use question::Question;

@@ -38,6 +38,8 @@ cancel   holder  cancelled  cancelled   cancelled   cancelled   cancelled   canc
 cancel   other   cancelled  held        cancelled   held        cancelled   cancelled  wrong     cancelled cancelled wrong
 land     holder  wrong      wrong       wrong       wrong       wrong       wrong      completed wrong     wrong     wrong
 land     other   wrong      wrong       wrong       wrong       wrong       wrong      completed wrong     wrong     wrong
+bare     holder  wrong      wrong       wrong       wrong       wrong       wrong      completed wrong     wrong     wrong
+bare     other   wrong      wrong       wrong       wrong       wrong       wrong      completed wrong     wrong     wrong
 refuse   holder  wrong      wrong       wrong       wrong       wrong       wrong      pending   wrong     wrong     wrong
 refuse   other   wrong      wrong       wrong       wrong       wrong       wrong      pending   wrong     wrong     wrong
 ";
@@ -132,6 +134,7 @@ fn event(name: &str) -> TaskEvent {
             tip: "4e".to_owned(),
             at: now(),
         }),
+        "bare" => TaskEvent::NoCommit,
         "refuse" => TaskEvent::Refuse(LandingVerdict {
             why: "a conflict".to_owned(),
             onto: "main".to_owned(),
@@ -201,7 +204,7 @@ fn trap_21_the_full_matrix_of_transition_and_owner() {
             }
         }
     }
-    assert_eq!(tried, 13 * 10 * 2 * 3);
+    assert_eq!(tried, 14 * 10 * 2 * 3);
 }
 
 /// What holds after any event that was not refused.
@@ -226,7 +229,7 @@ fn check_success(before: &Task, actor: &str, event: &str, answer: Result<Task, R
             assert_eq!(owner, Some(actor));
         }
         "release" | "force" | "reopen" | "answer" | "refuse" => assert_eq!(owner, None),
-        "cancel" | "land" => {}
+        "cancel" | "land" | "bare" => {}
         other => panic!("no such event: {other}"),
     }
     assert_eq!(after.late, before.late);

@@ -70,6 +70,8 @@ pub enum TaskEvent {
     Cancel,
     /// Its work is on the target branch.
     Land(Landed),
+    /// It passed and brought no commit.
+    NoCommit,
     /// Its work did not land, and is to be done again.
     Refuse(LandingVerdict),
 }
@@ -100,6 +102,8 @@ pub fn transition(task: &Task, act: &Act, event: TaskEvent) -> Result<Task, Refu
             next.owner = Some(act.actor.to_string());
             next.attempts = next.attempts.saturating_add(1);
             next.state = State::Claimed(claim);
+            // Whoever does it again may bring one.
+            next.landing = next.landing.filter(|it| it.no_commit().is_none());
         }
         TaskEvent::Start => {
             let claim = held(task, act, "started")?;
@@ -183,6 +187,10 @@ pub fn transition(task: &Task, act: &Act, event: TaskEvent) -> Result<Task, Refu
         TaskEvent::Land(landed) => {
             must_be_completed(task, "landed")?;
             next.landing = Some(Landing::Landed(landed));
+        }
+        TaskEvent::NoCommit => {
+            must_be_completed(task, "said to have no commit")?;
+            next.landing = Some(Landing::NoCommit(act.at));
         }
         TaskEvent::Refuse(verdict) => {
             must_be_completed(task, "sent back")?;

@@ -4,7 +4,7 @@
 //! by the run, under the claim that the run made.
 
 use flagpost_core::{
-    self as core, landing,
+    self as core,
     tasks::{self, Move, Parts},
 };
 use flagpost_disk::dialects::session::context;
@@ -12,7 +12,7 @@ use flagpost_model::{
     TaskId,
     plain::plain,
     session::{KnowledgeNote, Outcome, TaskReport},
-    task::{Act, Ending, LandingVerdict, State, Task, Uncommitted},
+    task::{Act, Ending, State, Task},
 };
 
 use super::{
@@ -29,7 +29,6 @@ use crate::{
     process::{Exited, exit_of},
     refusal::refusal,
     scheduler::Event,
-    worktree::{self, FileList, KeptWork},
 };
 
 /// How much of each part of a report is told on, in bytes.
@@ -157,13 +156,6 @@ impl Driver<'_> {
             return self.go_on_with(id, work, Question::Commit(files));
         }
         self.conclude(id, &work, report, finding)
-    }
-
-    /// What is in no commit in the worktree of a task; nothing where that cannot be told, which its end says.
-    fn uncommitted(&self, id: &TaskId) -> Option<FileList> {
-        let worktree = self.open_worktrees.get(id)?;
-        let files = worktree::uncommitted(worktree).ok()?;
-        (!files.is_empty()).then_some(files)
     }
 
     /// Nobody is left to ask how an attempt ended. With attempts left it counts as done in part; else a
@@ -320,80 +312,6 @@ impl Driver<'_> {
         }
         let words = format!("task {id}: what its agent left running was ended");
         self.tell(RunEvent::Notice { words })
-    }
-
-    /// Brings what the agent of a task that passed left uncommitted onto the task's branch: those that wait for it
-    /// and its landing go by that.
-    fn keep_work(&mut self, id: &TaskId) -> Result<Option<Assessment>> {
-        if let (Some(files), true) = (
-            self.uncommitted(id),
-            self.options.uncommitted != Uncommitted::Commit,
-        ) {
-            return self.send_back(id, &files).map(Some);
-        }
-        let Some(worktree) = self.open_worktrees.get(id) else {
-            return Ok(None);
-        };
-        let top = &self.stage.repository.top;
-        let kept = worktree::keep(top, worktree, &self.account.subject(id));
-        // What comes onto the branch from now on nobody said was done.
-        let marked = worktree::mark_passed(top, &worktree.branch);
-        let branch = &worktree.branch;
-        // What cannot be told is said below.
-        let has_commits = worktree::has_commits(top, branch).unwrap_or(true);
-        let words = match kept.and_then(|kept| marked.map(|()| kept)) {
-            Ok(KeptWork::Nothing) if has_commits => return Ok(None),
-            Ok(KeptWork::Nothing) => {
-                format!("task {id} passed, no commit: nothing of it lands")
-            }
-            Ok(KeptWork::Committed(files)) => {
-                format!(
-                    "task {id}: its agent left {files} uncommitted, which is committed on {branch} now"
-                )
-            }
-            Ok(KeptWork::Followed(files)) if files.is_empty() => {
-                format!("task {id}: its agent committed elsewhere, and {branch} has it now")
-            }
-            Ok(KeptWork::Followed(files)) => format!(
-                "task {id}: its agent committed elsewhere and left {files} uncommitted; {branch} has both now"
-            ),
-            Ok(KeptWork::Left(why)) => {
-                format!("task {id} passed, and not all of its work is on {branch}: {why}")
-            }
-            Err(error) => {
-                format!("task {id} passed, and its worktree cannot be looked at: {error}")
-            }
-        };
-        self.tell(RunEvent::Notice { words })?;
-        Ok(None)
-    }
-
-    /// Sends a task back whose agent left work uncommitted: it is done again, or a person is asked.
-    fn send_back(&mut self, id: &TaskId, files: &FileList) -> Result<Assessment> {
-        let branch = self.open_worktrees.get(id);
-        let why = format!("Its agent left files of its worktree uncommitted: {files}.");
-        let verdict = LandingVerdict {
-            why: why.clone(),
-            onto: branch.map_or_else(String::new, |it| it.branch.to_string()),
-            // The run counts the attempts.
-            retries: match self.options.uncommitted {
-                Uncommitted::Fail => u32::MAX,
-                Uncommitted::Ask | Uncommitted::Commit => 0,
-            },
-        };
-        let actor = self.options.actor.clone();
-        let sent = self.patiently(|it| landing::refuse(it.stage.list, &actor, id, verdict.clone()));
-        if let Err(error) = sent {
-            refusal(error)?;
-        }
-        Ok(match self.options.uncommitted {
-            Uncommitted::Fail => Assessment::Judged(Judged {
-                outcome: Outcome::Fail,
-                retryable: true,
-                words: why,
-            }),
-            Uncommitted::Ask | Uncommitted::Commit => Assessment::Asks(why),
-        })
     }
 
     /// Keeps a report that contradicts what its agent had said before: as a late result, and told.

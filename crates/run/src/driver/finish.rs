@@ -114,7 +114,7 @@ impl Driver<'_> {
                     self.tell(RunEvent::Worktree { task, said, kept })?;
                     continue;
                 }
-                let closed = worktrees.close(&worktree);
+                let closed = worktrees.end(&worktree, self.options.keep_worktrees);
                 let (said, kept) = (closed.to_string(), closed.is_kept());
                 self.tell(RunEvent::Worktree { task, said, kept })?;
             }

@@ -15,7 +15,7 @@ use flagpost_core::{
     landing::passed_ref,
 };
 
-use flagpost_model::TaskId;
+use flagpost_model::{TaskId, task::KeptWorktrees};
 
 use super::{
     Branch, FileList, Worktree, Worktrees, error::WorktreeResult, listing, status, submodules,
@@ -91,8 +91,17 @@ pub enum Because {
         /// Which of them.
         what: &'static str,
     },
+    /// `run.worktree.keep` is `all`.
+    Settled,
     /// It cannot be told.
     Untellable(String),
+}
+
+impl Because {
+    /// Whether all that would be lost is on its own branch, which can stay without it.
+    pub(super) fn is_on_its_branch(&self) -> bool {
+        matches!(self, Self::Unmerged { .. } | Self::OnTasks)
+    }
 }
 
 impl fmt::Display for Because {
@@ -111,6 +120,7 @@ impl fmt::Display for Because {
                 write!(f, "only it has {}", each.join(" and "))
             }
             Self::OnTasks => write!(f, "its work has not landed"),
+            Self::Settled => f.write_str("run.worktree.keep is all"),
             Self::Underway { what } => write!(f, "a {what} is under way"),
             Self::Untellable(reason) => write!(f, "cannot tell what would be lost: {reason}"),
         }
@@ -118,7 +128,7 @@ impl fmt::Display for Because {
 }
 
 /// A look's answer: what there is to lose, or what was asked for.
-type Safe<T> = std::result::Result<T, Because>;
+pub(super) type Safe<T> = std::result::Result<T, Because>;
 
 impl Worktrees {
     /// Removes a worktree and its branch if nothing would be lost with them. Not before the tasks
@@ -147,6 +157,41 @@ impl Worktrees {
                 Err(error) => kept(None, error.into()),
             },
         }
+    }
+
+    /// The same at the end of a run, of which these stay.
+    pub fn end(&self, worktree: &Worktree, keep: KeptWorktrees) -> Closed {
+        let kept = |path, because| Closed::Kept {
+            path,
+            branch: worktree.branch.clone(),
+            because,
+        };
+        if keep == KeptWorktrees::All {
+            return kept(Some(worktree.path.clone()), Because::Settled);
+        }
+        match self.close(worktree) {
+            Closed::Kept {
+                path: Some(path),
+                because,
+                ..
+            } if keep == KeptWorktrees::Files && because.is_on_its_branch() => {
+                match Self::put_away(&self.top, &path, false) {
+                    Ok(()) => kept(None, because),
+                    Err(because) => kept(Some(path), because),
+                }
+            }
+            closed => closed,
+        }
+    }
+
+    /// Removes a worktree of which its branch keeps all, and leaves the branch; `ignored` says that files which the
+    /// repository ignores may go.
+    pub(super) fn put_away(top: &Path, path: &Path, ignored: bool) -> Safe<()> {
+        let files = status::uncommitted(path)?.ignored;
+        if !ignored && !files.is_empty() {
+            return Err(Because::Ignored { files });
+        }
+        Ok(Self::remove_from(top, path)?)
     }
 
     /// Removes the branch of a task that has no worktree, if nothing would be lost with it.

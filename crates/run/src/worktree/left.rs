@@ -40,18 +40,11 @@ impl LeftWorktree {
         name.split('+').next()?.parse().ok()
     }
 
-    /// Whether it can go while its branch stays, with nothing lost; `ignored` files are given up.
-    fn can_go(&self, ignored: bool) -> bool {
+    /// Whether it may go while its branch stays; files that the repository ignores are looked at apart.
+    fn may_go(&self) -> bool {
         match &self.holds {
-            None | Some(Because::OnTasks) => true,
-            Some(Because::Unmerged { .. }) => self.branch.is_some(),
-            Some(Because::Ignored { .. }) => ignored,
-            Some(
-                Because::Dirty { .. }
-                | Because::Submodules(_)
-                | Because::Underway { .. }
-                | Because::Untellable(_),
-            ) => false,
+            None | Some(Because::Ignored { .. }) => true,
+            Some(because) => because.is_on_its_branch() && self.branch.is_some(),
         }
     }
 }
@@ -96,15 +89,11 @@ pub fn clean(
     repository: &Repository,
     all: Vec<LeftWorktree>,
     ignored: bool,
-) -> Vec<(LeftWorktree, Option<String>)> {
+) -> Vec<(LeftWorktree, Option<Because>)> {
     let top = &repository.top;
     let take_away = |it: &LeftWorktree| {
-        if !it.can_go(ignored) {
-            return Some(
-                it.holds
-                    .as_ref()
-                    .map_or_else(String::new, ToString::to_string),
-            );
+        if !it.may_go() {
+            return it.holds.clone();
         }
         if let (None, Some(branch), Some(task), Some(session)) =
             (&it.holds, &it.made_for, it.task(), session_of(&it.path))
@@ -113,11 +102,10 @@ pub fn clean(
             let (path, branch) = (it.path.clone(), branch.clone());
             return match worktrees.close(&Worktree { task, path, branch }) {
                 Closed::Removed | Closed::Kept { path: None, .. } => None,
-                closed @ Closed::Kept { .. } => Some(closed.to_string()),
+                Closed::Kept { because, .. } => Some(because),
             };
         }
-        let removed = Worktrees::remove_from(top, &it.path);
-        removed.err().map(|error| error.to_string())
+        Worktrees::put_away(top, &it.path, ignored).err()
     };
     all.into_iter()
         .map(|it| {
@@ -197,6 +185,7 @@ fn next(because: &Because, path: &Path, has_branch: bool) -> String {
             "'flagpost land' takes what its branch points to into the repository; push or fetch the rest from {path}"
         ),
         Because::OnTasks => "'flagpost land' brings its work onto your branch".to_owned(),
+        Because::Settled => "'flagpost worktree clean' removes it".to_owned(),
         Because::Underway { what } => format!("end the {what} in {path} first, or abort it"),
         Because::Untellable(_) => format!("look into {path}"),
     }

@@ -13,7 +13,7 @@ use flagpost_core::{
 use flagpost_disk::fsx::RealFs;
 use flagpost_model::{
     TaskId,
-    task::{Act, State, Uncommitted},
+    task::{Act, KeptWorktrees, State, Uncommitted},
 };
 use flagpost_run::{
     Limits, Options, RunContext, RunReport, Terms,
@@ -70,6 +70,7 @@ fn run(body: &str, meddle: impl FnOnce(&List<'_>, &TaskId, &Path, &Hands)) -> (R
         stall_after: None,
         limits: Limits::default(),
         uncommitted: Uncommitted::Commit,
+        keep_worktrees: KeptWorktrees::Unlanded,
         group: None,
         skip_failed: false,
         worktrees: false,

@@ -2,7 +2,11 @@
 
 use std::marker::PhantomData;
 
-use flagpost_model::{hook::settings::Injection, plan::Schedule, task::Uncommitted};
+use flagpost_model::{
+    hook::settings::Injection,
+    plan::Schedule,
+    task::{KeptWorktrees, Uncommitted},
+};
 use jiff::SignedDuration;
 
 use super::{SettingKey, SettingSpec};
@@ -111,6 +115,18 @@ pub static RUN_UNCOMMITTED: SettingKey<OneOf<Uncommitted>> = SettingKey {
         text: "What becomes of files that an agent in a worktree left uncommitted, and that it was asked once to commit: commit: Flagpost commits them on the task's branch; ask: the task asks you; fail: the task is done again.",
         default: Some("commit"),
         variable: Some("FLAGPOST_RUN_UNCOMMITTED"),
+        option: None,
+    },
+    kind: OneOf(PhantomData),
+};
+
+/// `run.worktree.keep`
+pub static RUN_WORKTREE_KEEP: SettingKey<OneOf<KeptWorktrees>> = SettingKey {
+    about: SettingSpec {
+        name: "run.worktree.keep",
+        text: "Which worktrees stay at the end of a run: unlanded: those whose work is on no other branch; files: those with files in no commit, while a branch keeps the rest; all: each of them.",
+        default: Some("unlanded"),
+        variable: Some("FLAGPOST_RUN_WORKTREE_KEEP"),
         option: None,
     },
     kind: OneOf(PhantomData),

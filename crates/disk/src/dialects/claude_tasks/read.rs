@@ -188,7 +188,7 @@ fn provenance(map: Fields<'_>) -> Option<Provenance> {
     })
 }
 
-/// The landed work; where there is none, the refusal.
+/// The landed work; where there is none, the refusal, else when it passed without a commit.
 fn landing(ours: Fields<'_>) -> Option<Landing> {
     let landed = ours.object("landed").and_then(|map| {
         Some(Landed {
@@ -198,7 +198,7 @@ fn landing(ours: Fields<'_>) -> Option<Landing> {
             at: map.parsed("at")?,
         })
     });
-    landed.map(Landing::Landed).or_else(|| {
+    let refused = || {
         let map = ours.object("refused")?;
         Some(Landing::Refused(NotLanded {
             times: u32::try_from(map.number("times")).unwrap_or(u32::MAX),
@@ -206,7 +206,12 @@ fn landing(ours: Fields<'_>) -> Option<Landing> {
             onto: map.text("onto").unwrap_or_default(),
             at: map.parsed("at")?,
         }))
-    })
+    };
+    let no_commit = || ours.parsed("no_commit").map(Landing::NoCommit);
+    landed
+        .map(Landing::Landed)
+        .or_else(refused)
+        .or_else(no_commit)
 }
 
 /// Marks by field, within the kind of their source; those without one are from before there were
