@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { enter, lend, open, SIZES, visit } from './browser.mjs';
+import { lend } from './assets.mjs';
+import { enter, open, SIZES, visit } from './browser.mjs';
 import { World } from './world.mjs';
 
 const browser = await open({ after });

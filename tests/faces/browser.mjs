@@ -118,6 +118,9 @@ export async function signIn(context, world) {
   return page;
 }
 
+/** The first page, at the repository that 'flagpost board' was typed in. */
+export const isFirst = ({ pathname, hash }) => pathname === '/' && hash.startsWith('#repo=');
+
 /** A page of a browser that is signed in already, at this address: for tests that are not about the sign-in. */
 export async function enter(context, world, path = '/') {
   const { http } = world.daemon;

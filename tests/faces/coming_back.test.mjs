@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { lend } from './assets.mjs';
 import { card } from './board.mjs';
-import { open, signIn, visit } from './browser.mjs';
+import { isFirst, open, signIn, visit } from './browser.mjs';
 import { World } from './world.mjs';
 
 const browser = await open({ after });
@@ -15,8 +15,6 @@ await world.up();
 
 const WORDS = 'not signed in';
 const link = async () => (await world.flagpost('board', '--print')).trim();
-/** The first page, at the repository that the link was asked for in. */
-const isFirst = ({ pathname, hash }) => pathname === '/' && hash.startsWith('#repo=');
 
 /** A browser at an address, whose session ends with its daemon. */
 async function cutOff(t, path, killed = false) {
@@ -92,5 +90,5 @@ test('the page of a link that was used can be loaded again, and says how to get 
   assert.equal((await page.reload()).status(), 200);
   await shown();
   await page.goto(await link());
-  await page.waitForURL(`${world.daemon.http}/`);
+  await page.waitForURL(isFirst);
 });

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, test } from 'node:test';
 import { listen } from './asking.mjs';
-import { open, signIn, visit } from './browser.mjs';
+import { isFirst, open, signIn, visit } from './browser.mjs';
 import { elsewhere } from './elsewhere.mjs';
 import { until } from './patience.mjs';
 import { World } from './world.mjs';
@@ -132,7 +132,7 @@ test('flagpost board prints a link that signs in', async (t) => {
   for (const link of [printed, url]) {
     const page = await (await visit(t, browser)).newPage();
     await page.goto(link);
-    await page.waitForURL(`${world.daemon.http}/`);
+    await page.waitForURL(isFirst);
     assert.equal(await status(page), 200);
   }
 });
