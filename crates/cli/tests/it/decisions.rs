@@ -48,8 +48,8 @@ fn what_came_since_the_operator_looked_is_shown_and_asked_about() {
     2>   hint: 'flagpost inbox W1' shows them; 'flagpost ratify W1 2' names the newest
     $ CLAUDECODE=1 inbox
     WORKER  SEQ   STAGE    KIND            TICKET  SUMMARY
-    W1      0001  pending  dispatch_brief  1       My own
-    W1      0002  pending  dispatch_brief  2       Delete it
+    W1      0001  pending  dispatch brief  1       My own
+    W1      0002  pending  dispatch brief  2       Delete it
     $ ratify W1
     exit 4
     2> W1 0001 My own
@@ -253,7 +253,7 @@ fn a_worker_says_that_its_report_came_full_circle() {
     {"schema":"flagpost.confirmed/1","worker":"W1","seq":1,"already":true}
     $ outbox
     WORKER  SEQ   STATE      KIND          SAYS
-    W1      0001  confirmed  cycle_report  Ready to merge
+    W1      0001  confirmed  cycle report  Ready to merge
     "#);
     let flag = fleet.of_worker("W1").join("outbox/0001.ratified");
     assert_eq!(std::fs::metadata(flag).unwrap().len(), 0);

@@ -235,8 +235,8 @@ fn what_was_rejected_or_expired_is_proposed_anew() {
     WORKER  SEQ   STAGE     KIND            TICKET  SUMMARY
     W1      0001  rejected  redirect                stop
     W1      0002  pending   redirect                stop
-    W1      0003  expired   dispatch_brief  1       soon
-    W1      0004  pending   dispatch_brief  1       soon
+    W1      0003  expired   dispatch brief  1       soon
+    W1      0004  pending   dispatch brief  1       soon
     "#);
 }
 

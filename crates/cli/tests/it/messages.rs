@@ -57,9 +57,9 @@ fn send() {
     {"task_id":"b2","prompt":"Test it","x":1}
     $ outbox
     WORKER  SEQ   STATE  KIND          TICKET  SAYS
-    W1      0001  new    cycle_report  b1      b1: 50 % running tests
+    W1      0001  new    cycle report  b1      b1: 50 % running tests
     W1      0002  new    blocked       b1      b1: needs guidance: Which parser?
-    W1      0003  new    cycle_report  b1      b1: Parser written
+    W1      0003  new    cycle report  b1      b1: Parser written
     "#);
 }
 

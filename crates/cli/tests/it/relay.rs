@@ -124,17 +124,17 @@ fn inbox() {
     transcript!(fleet(), named, @r##"
     $ inbox
     WORKER  SEQ   STAGE    KIND            TICKET  SUMMARY
-    W1      0001  pending  dispatch_brief  1192    Merge the seal
-    W2      0001  pending  dispatch_brief  1244    Write the parser
+    W1      0001  pending  dispatch brief  1192    Merge the seal
+    W2      0001  pending  dispatch brief  1244    Write the parser
     $ inbox W2
     WORKER  SEQ   STAGE    KIND            TICKET  SUMMARY
-    W2      0001  pending  dispatch_brief  1244    Write the parser
+    W2      0001  pending  dispatch brief  1244    Write the parser
     $ inbox --quiet
     W1/1
     W2/1
     $ inbox --limit 1
     WORKER  SEQ   STAGE    KIND            TICKET  SUMMARY
-    W2      0001  pending  dispatch_brief  1244    Write the parser
+    W2      0001  pending  dispatch brief  1244    Write the parser
     … and 1 more: --limit 0 shows all
     $ inbox W1 1
     # Merge the seal
@@ -164,8 +164,8 @@ fn inbox() {
     {"schema":"flagpost.briefs/1","briefs":[],"total":0,"truncated":false,"skipped":[]}
     $ inbox --all
     WORKER  SEQ   STAGE     KIND            TICKET  SUMMARY
-    W1      0001  ratified  dispatch_brief  1192    Merge the seal
-    W2      0001  pending   dispatch_brief  1244    Write the parser
+    W1      0001  ratified  dispatch brief  1192    Merge the seal
+    W2      0001  pending   dispatch brief  1244    Write the parser
     "##);
 }
 
@@ -362,7 +362,7 @@ fn outbox() {
     reported blocked (seq=0001, 14 bytes)
     $ outbox
     WORKER  SEQ   STATE  KIND          TICKET  SAYS
-    W1      0001  new    cycle_report  1192    Cycle 3 complete
+    W1      0001  new    cycle report  1192    Cycle 3 complete
     W2      0001  new    blocked       7       Which grammar?
     $ outbox W1 --json
     {"schema":"flagpost.reports/1","reports":[{"report":{"worker":"W1","seq":1,"kind":"cycle_report","ticket":"1192","body":"Cycle 3 complete","pr":null,"next_action":null,"in_reply_to":1,"session":"W1","produced_at":"2026-05-13T14:25:00Z","id":"[id]"},"read":false,"confirmed":false}],"total":1,"truncated":false,"skipped":[]}

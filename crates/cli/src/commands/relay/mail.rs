@@ -176,7 +176,7 @@ pub fn outbox(context: &Context, args: &OutboxArgs) -> anyhow::Result<Answer> {
             worker,
             seq,
             screen.state(state),
-            report.kind.to_string(),
+            in_words(report.kind.as_str()),
             ticket,
             pr,
             said,
@@ -233,6 +233,11 @@ fn cut<T>(all: &mut Vec<T>, limit: usize) -> (usize, usize) {
     (total, hidden)
 }
 
+/// A kind as a person reads it.
+fn in_words(kind: &str) -> String {
+    kind.replace('_', " ")
+}
+
 fn row(screen: Screen, letter: &BriefView) -> Vec<String> {
     let brief = &letter.brief;
     let ticket = brief.target_ticket.clone().unwrap_or_default();
@@ -240,7 +245,7 @@ fn row(screen: Screen, letter: &BriefView) -> Vec<String> {
         brief.target_worker.to_string(),
         brief.seq.to_string(),
         screen.state(stage(letter)),
-        brief.kind.to_string(),
+        in_words(brief.kind.as_str()),
         ticket,
         line(&brief.summary),
     ]
