@@ -21,6 +21,12 @@ step() {
     printf '== %s: ok in %s s\n' "$step_name" "$(seconds_since "$step_began")"
 }
 
+# at_once COMMAND…: run it so that a signal is answered at once, and not when the command has ended.
+at_once() {
+    "$@" </dev/null &
+    wait $!
+}
+
 # begin NAME COMMAND…: the same beside what follows; what it prints goes to a file until 'await NAME'.
 begin() {
     begun_name=$1
@@ -46,16 +52,17 @@ await() {
     return "$awaited_code"
 }
 
-# Ends what still runs in the background, each by its id, with what it started.
+# Ends what still runs, in the background or not, each by its id, with what it started.
 end_begun() {
-    [ -f "$out/begun" ] || return 0
-    while read -r _ begun_pid; do end_tree "$begun_pid"; done <"$out/begun"
+    end_children $$
     rm -f "$out/begun"
 }
 
-end_tree() {
-    for child in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do end_tree "$child"; done
-    kill "$1" 2>/dev/null
+end_children() {
+    for child in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do
+        end_children "$child"
+        kill "$child" 2>/dev/null
+    done
 }
 
 # skip NAME WHY: say at once, and again at the end, that this was not checked.

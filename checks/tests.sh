@@ -8,7 +8,7 @@
 # Builds of some of the packages would have other features, and build what they share once more.
 build_tests() {
     : >"$out/binaries"
-    FLAGPOST_TEST_BINARIES=$PWD/$out/binaries cargo test --workspace --tests --locked \
+    at_once env FLAGPOST_TEST_BINARIES="$PWD/$out/binaries" cargo test --workspace --tests --locked \
         --config "target.'cfg(all())'.runner='$PWD/checks/note-binary'"
 }
 
@@ -25,7 +25,11 @@ run_binary() {
     binary=$2
     shift 2
     printf '\n-- %s %s\n' "$(basename "$directory")" "$(basename "${binary%-*}")"
-    (cd "$directory" && CARGO_MANIFEST_DIR=$directory exec "$binary" "$@" </dev/null)
+    at_once in_directory "$directory" env CARGO_MANIFEST_DIR="$directory" "$binary" "$@"
+}
+
+in_directory() {
+    cd "$1" && shift && exec "$@"
 }
 
 # skipping NAME…: the arguments that leave tests of these names out.
@@ -55,7 +59,7 @@ lane() {
 }
 
 processor_lane() {
-    lane processor "$out/binaries" && cargo test --workspace --doc --locked
+    lane processor "$out/binaries" && at_once cargo test --workspace --doc --locked
 }
 
 waiting_lane() {
