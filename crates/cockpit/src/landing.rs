@@ -151,14 +151,13 @@ fn queue(app: &App, answer: &Value, is_whole: bool) -> Vec<(usize, String)> {
 
 /// What landed, the newest first, and what passed with nothing to land.
 fn landed(app: &App, answer: &Value) -> Vec<(usize, String)> {
-    let landed = answer["landed"].as_array().into_iter().flatten();
-    let landed = landed.map(|it| {
+    let each = |key: &str| answer[key].as_array().into_iter().flatten();
+    let landed = each("landed").map(|it| {
         let (task, onto, at) = (word(&it["task"]), word(&it["onto"]), moment(app, &it["at"]));
         let commit = short(&it["commit"]);
         labelled("landed", &format!("#{task} on {onto} ({commit}), {at}"))
     });
-    let without = answer["no_commit"].as_array().into_iter().flatten();
-    let without = without.map(|it| {
+    let without = each("no_commit").map(|it| {
         let (task, at) = (word(&it["task"]), moment(app, &it["at"]));
         labelled("passed", &format!("#{task} without a commit, {at}"))
     });

@@ -559,12 +559,12 @@ fn answer(context: &Context, list: &List<'_>, report: &RunReport, account: &RunP
 
 /// The tasks that passed without a commit, in a line; nothing where there are none.
 fn without_commit(list: &List<'_>, report: &RunReport) -> String {
-    let has_none = |id: &&TaskId| {
-        let landing = list.task(id).ok().and_then(|it| it.task.landing);
-        landing.is_some_and(|it| it.no_commit().is_some())
-    };
-    let tasks = report.fates.iter().map(|(id, _)| id).filter(has_none);
-    let tasks: Vec<&str> = tasks.map(TaskId::as_str).collect();
+    let since = |id: &TaskId| list.task(id).ok()?.task.landing?.no_commit();
+    let ids = report.fates.iter().map(|(id, _)| id);
+    let tasks: Vec<&str> = ids
+        .filter(|id| since(id).is_some())
+        .map(TaskId::as_str)
+        .collect();
     match tasks.is_empty() {
         true => String::new(),
         false => format!(

@@ -14,6 +14,7 @@ use super::{
     outcome::ShownOutcome,
     words,
 };
+use crate::commands::list::counted;
 use crate::fit::{cut, fold};
 use crate::screen::Screen;
 
@@ -206,16 +207,10 @@ fn refusals(account: &RunProgress) -> Vec<EndingLine> {
 
 /// How many worktrees stay.
 fn worktrees(account: &RunProgress) -> Option<EndingLine> {
-    let words = match account.kept {
-        0 => return None,
-        1 => "1 worktree: 'flagpost worktree list' says why".to_owned(),
-        n => format!("{n} worktrees: 'flagpost worktree list' says why"),
-    };
-    Some(EndingLine::Words(
-        ShownOutcome::Waits,
-        "kept".to_owned(),
-        words,
-    ))
+    let worktrees = counted(account.kept, "worktree", "worktrees");
+    let words = format!("{worktrees}: 'flagpost worktree list' says why");
+    let line = EndingLine::Words(ShownOutcome::Waits, "kept".to_owned(), words);
+    (account.kept > 0).then_some(line)
 }
 
 /// What was not done, by the reason.
