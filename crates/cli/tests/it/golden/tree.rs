@@ -120,8 +120,9 @@ fn kind(word: &str) -> Option<&'static str> {
     if parts == [8, 4, 4, 4, 12] && word.split('-').all(is_hex) {
         return Some("id");
     }
-    // Digits alone are a number.
-    if word.len() >= 16 && is_hex(word) && has(u8::is_ascii_lowercase) {
+    // One digest in 1,800 is digits alone; a number as long as that is a moment of our clock in microseconds.
+    let is_moment = word.starts_with("17786") && !has(u8::is_ascii_lowercase);
+    if word.len() >= 16 && is_hex(word) && !is_moment {
         return Some("digest");
     }
     // The 43 letters of a digest in base 64.
@@ -182,6 +183,7 @@ mod tests {
         assert_eq!(told, "[id-1].json [id-2] [id-1]");
         let told = names.named("fb2913682cdc7eca 1778682300000001 deadbeef W3-1");
         assert_eq!(told, "[digest-1] 1778682300000001 deadbeef W3-1");
+        assert_eq!(names.named("1636363985384421"), "[digest-2]");
         assert_eq!(names.named("(0s)"), "([seconds])");
         let told = names.named("iFGqp9CMoa5-XWMngDdTLzIiqLdG56vdivP7BtbU-ZM");
         assert_eq!(told, "[key-1]");
