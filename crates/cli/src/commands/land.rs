@@ -372,7 +372,7 @@ fn status(context: &Context, view: &LandingView) -> Answer {
         );
     }
     for (task, at) in &view.no_commit {
-        text += &format!("{task} {NO_COMMIT} {}\n", screen.time(*at));
+        text += &format!("{task} {NO_COMMIT}, {}\n", screen.time(*at));
     }
     Answer::of(&LandingAnswer::from(view))
         .text(text)
@@ -393,7 +393,7 @@ pub fn of_session(screen: Screen, landing: &SessionLanding) -> String {
         );
     }
     for (task, at) in &landing.no_commit {
-        text += &format!("  {task} {NO_COMMIT} {}\n", screen.time(*at));
+        text += &format!("  {task} {NO_COMMIT}, {}\n", screen.time(*at));
     }
     text
 }
