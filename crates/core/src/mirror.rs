@@ -100,7 +100,7 @@ pub(crate) fn refresh<'t>(
         return Ok(());
     };
     let (from, to) = (home.list_dir(list), mirror.dir.join(list.as_str()));
-    if !is_copy_of(home, &to, &from)? {
+    if !is_copy_of(home, &to, &from) {
         return Ok(());
     }
     for task in tasks {
@@ -130,14 +130,18 @@ impl Mirror {
             let here = fsx::within_if_there(fs, &home.tasks_root(), &home.list_dir(&list));
             let Ok(Some(here)) = here else { continue };
             let path = self.dir.join(list.as_str());
-            let is_there = fsx::stat(fs, &path)?.is_some();
+            // What cannot be looked at is something, and not ours.
+            let is_there = !matches!(fsx::stat(fs, &path), Ok(None));
             let there = match self.form {
                 _ if !is_there => Some(Instead::Nothing),
                 MirrorForm::Link => {
                     (fs.canonical(&path).ok() != Some(here)).then_some(Instead::Other)
                 }
-                MirrorForm::Copy if !is_copy_of(home, &path, &here)? => Some(Instead::Other),
-                MirrorForm::Copy => (!is_same(home, &here, &path)?).then_some(Instead::OldCopy),
+                MirrorForm::Copy if !is_copy_of(home, &path, &here) => Some(Instead::Other),
+                MirrorForm::Copy => {
+                    let is_same = is_same(home, &here, &path).unwrap_or(false);
+                    (!is_same).then_some(Instead::OldCopy)
+                }
             };
             missing.extend(there.map(|there| Absent { list, path, there }));
         }
@@ -150,12 +154,11 @@ fn mark(list: &Path) -> String {
     format!("{}\n", list.display())
 }
 
-/// Whether this is our copy of a list, and a directory of its own.
-fn is_copy_of(home: &Home, path: &Path, list: &Path) -> Result<bool> {
-    let says = fsx::read_lossy(home.fs(), &path.join(MARK))?;
+/// Whether this is our copy of a list.
+fn is_copy_of(home: &Home, path: &Path, list: &Path) -> bool {
+    let says = fsx::read_lossy(home.fs(), &path.join(MARK));
     let real = home.fs().canonical(list);
-    let real = real.map_err(flagpost_disk::Error::io("resolve", list))?;
-    Ok(says.as_deref() == Some(mark(&real).as_str()))
+    matches!((says, real), (Ok(Some(says)), Ok(real)) if says == mark(&real))
 }
 
 /// Whether a copy says of each task what the list says.

@@ -211,3 +211,40 @@ fn a_copy_follows_every_change_and_is_never_read() {
         mirror::Instead::Other
     );
 }
+
+#[test]
+fn what_is_no_copy_of_ours_is_left_alone_and_told_of() {
+    let plant: &[fn(&Path)] = &[
+        |at| fs::write(at, "a file").unwrap(),
+        |at| fs::create_dir_all(at).unwrap(),
+        |at| symlink("/nowhere", at).unwrap(),
+        |at| {
+            fs::create_dir_all(at).unwrap();
+            symlink("/nowhere", at.join(".flagpost-copy")).unwrap();
+        },
+    ];
+    for plant in plant {
+        let (world, theirs) = world();
+        fs::create_dir_all(&theirs).unwrap();
+        plant(&theirs.join("repo"));
+        let before = theirs
+            .join("repo")
+            .symlink_metadata()
+            .unwrap()
+            .modified()
+            .unwrap();
+        config::set(&world.home, "tasks.mirror_as", &["copy".to_owned()]).unwrap();
+        add(&world.list(), "Mine", &[]);
+        set(&world.home, "~/.claude/tasks");
+        add(&world.list(), "Mine, too", &[]);
+        let missing = mirror::missing(&world.home).unwrap();
+        assert_eq!(missing[0].there, mirror::Instead::Other);
+        let after = theirs
+            .join("repo")
+            .symlink_metadata()
+            .unwrap()
+            .modified()
+            .unwrap();
+        assert_eq!(before, after);
+    }
+}
