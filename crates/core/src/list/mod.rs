@@ -10,7 +10,7 @@ mod reader;
 mod recorder;
 pub(crate) mod rows;
 pub(crate) mod table;
-mod vanished;
+pub(crate) mod vanished;
 
 use std::{
     ffi::{OsStr, OsString},

@@ -24,6 +24,9 @@ use crate::{
     history::{Entry, History, Kind, Line},
 };
 
+/// The key of a line that tells of a file which was brought back.
+pub(crate) const BROUGHT_BACK: &str = "brought_back";
+
 /// How much of the end of a history is asked where an answer may not wait: some hundred changes.
 const LATELY: u64 = 256 << 10;
 
@@ -192,7 +195,7 @@ impl List<'_> {
             for (task, raw) in known {
                 change.restore(&task, raw)?;
                 let entry = change.note(Kind::TaskCreated, &task);
-                entry.detail.insert("brought_back".to_owned(), true.into());
+                entry.detail.insert(BROUGHT_BACK.to_owned(), true.into());
             }
             change.commit()?;
             Ok(has_any)

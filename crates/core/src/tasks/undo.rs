@@ -15,7 +15,7 @@ use crate::{
     change::{APART, Change, FINGERPRINT},
     error::{Error, Result},
     history::{History, Kind, Line},
-    list::List,
+    list::{List, vanished::BROUGHT_BACK},
 };
 
 /// Only the verbs of lists keep what there was before.
@@ -234,7 +234,8 @@ impl<'l> Story<'l> {
             let tasks = tasks_of(line);
             // What was done to no task is nothing to take back: a session's end, a plan already known.
             let is_open = tasks.into_iter().any(|task| !undone.contains(&(op, task)));
-            undoes(line).is_none() && is_open
+            // Nor is that a file is there again.
+            undoes(line).is_none() && is_open && !line.entry.detail.contains_key(BROUGHT_BACK)
         };
         Self {
             lines: happened.iter().copied().filter(counts).collect(),

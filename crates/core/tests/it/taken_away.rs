@@ -140,6 +140,11 @@ fn undo_brings_back_what_it_takes_a_change_back_from() {
         (before.subject, before.description)
     );
     assert!(world.list().vanished().unwrap().is_empty());
+    // That a file is there again is nothing to take back.
+    remove(&world, 1);
+    bring_back(&world);
+    let refused = tasks::undo(&world.list(), &worker("ann"), UndoMode::Undo).unwrap_err();
+    assert!(matches!(refused, Error::NothingToUndo { .. }), "{refused}");
     // What was added and then taken away is told of, with the way to have it back.
     let world = World::real();
     add(&world.list(), "One", &[]);
