@@ -218,7 +218,12 @@ impl<'h> List<'h> {
 
     fn exists(&self) -> Result<bool> {
         let (fs, root) = (self.home.fs(), self.home.tasks_root());
-        Ok(fsx::within_if_there(fs, &root, &self.dir)?.is_some())
+        let Some(place) = fsx::within_if_there(fs, &root, &self.dir)? else {
+            return Ok(false);
+        };
+        // A file among the lists is none.
+        let stat = fsx::stat(fs, &place)?;
+        Ok(stat.is_some_and(|it| it.kind == fsx::FileKind::Dir))
     }
 
     /// The table that it is, where it is one.

@@ -268,6 +268,7 @@ fn trap_09_path_tricks() {
         );
     }
     std::os::unix::fs::symlink(&outside, list.with_file_name("evil")).unwrap();
+    fs::write(list.with_file_name("file"), "no list").unwrap();
     for path in [
         "/api/tasks/..%2f..%2frun",
         "/api/tasks/..",
@@ -286,6 +287,7 @@ fn trap_09_path_tricks() {
         "/v1/sessions/linked",
         "/v1/workers?repo=../web",
         "/api/tasks/evil",
+        "/v1/tasks/file/1",
     ] {
         let told = served.get(path);
         assert!((400..500).contains(&told.status), "{path}: {told:?}");
@@ -301,6 +303,7 @@ fn a_name_is_refused_only_where_the_description_refuses_it() {
     let description = got(&served, "/v1/openapi.json");
     let shape = &description["paths"]["/api/tasks/{list}"]["get"]["parameters"][0]["schema"];
     let shape = jsonschema::draft202012::new(shape).unwrap();
+    fs::write(place.home.tasks_root().join("file"), "no list").unwrap();
     let long = "x".repeat(255);
     let too_long = "日".repeat(255);
     for (name, status) in [
@@ -311,6 +314,7 @@ fn a_name_is_refused_only_where_the_description_refuses_it() {
         ("日本", 200),
         ("a:b", 200),
         (long.as_str(), 200),
+        ("file", 200),
         // No directory of tasks is called so.
         (too_long.as_str(), 404),
         ("coord:x", 404),
