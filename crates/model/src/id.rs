@@ -200,7 +200,8 @@ impl WorkerId {
     /// What the name means where a worker is asked for, if it means anything but a worker: one of
     /// this name could be reached by no verb, or by more than was meant.
     pub fn means_instead(&self) -> Option<&'static str> {
-        match self.as_str() {
+        // A name in other letters deceives whoever reads it.
+        match self.as_str().to_ascii_lowercase().as_str() {
             "all" => Some("'ratify all' lets everybody's briefs through"),
             OPERATOR => Some("it is the person, where nothing says who acts"),
             crate::message::ORCHESTRATOR => Some("it is who gives the workers their tasks"),
@@ -358,6 +359,8 @@ mod tests {
             ("all", true),
             ("orchestrator", true),
             ("operator", true),
+            ("Operator", true),
+            ("ALL", true),
             ("run-12", true),
             ("run-", false),
             ("run-01", false),
