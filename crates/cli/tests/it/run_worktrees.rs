@@ -402,3 +402,65 @@ fn which_worktrees_stay_at_the_end_of_a_run_is_settled() {
         lands_two(&stage);
     }
 }
+
+const WORK: &str = "echo x > x; git add x; git commit -qm x";
+
+#[test]
+fn work_lands_whoever_else_holds_it() {
+    for (how, body) in [
+        ("a branch", format!("{WORK}; git branch backup")),
+        ("a tag", format!("{WORK}; git tag v1")),
+        (
+            "a branch that it went to",
+            format!("git checkout -qb mine; {WORK}"),
+        ),
+        (
+            "no branch, the task's is gone",
+            format!("{WORK}; git checkout -q --detach; git branch -qD $b"),
+        ),
+    ] {
+        let stage = stage("- [ ] A\n");
+        let body = format!("b=$(git branch --show-current); {body}");
+        let ran = exits(run(&stage, &body, &[]), 0);
+        assert!(!ran.to_string().contains("no commit"), "{how}: {ran}");
+        let landed = stage.world.ok(["land", "--yes", "--check", "true"]);
+        assert!(landed.starts_with("landed 1 task"), "{how}: {landed}");
+    }
+}
+
+#[test]
+fn what_an_agent_committed_and_left_is_told_of_and_keeps_its_worktree() {
+    let away = "git checkout -q --detach";
+    for (back, end, code) in [
+        ("$b", "true", 0),
+        ("$b", "exit 1", 1),
+        ("-b other $b", "true", 0),
+    ] {
+        let stage = stage("- [ ] A\n");
+        let body = format!(
+            "b=$(git branch --show-current); {away}; {WORK}; git checkout -q {back}; {end}"
+        );
+        let ran = exits(run(&stage, &body, &["--retries", "1"]), code);
+        let told = "not all of its work is on flagpost/";
+        assert!(code == 1 || ran.stderr.contains(told), "{back}: {ran}");
+        assert_eq!(worktrees(&stage).len(), 1, "{back} {end}: {ran}");
+        let listed = stage.world.ok(["worktree", "list"]);
+        assert!(
+            listed.contains("1 commit was made in it and is on no branch"),
+            "{listed}"
+        );
+        let cleaned = stage.world.ok(["worktree", "clean"]);
+        assert!(
+            cleaned.starts_with("removed 0 worktrees; 1 stay"),
+            "{cleaned}"
+        );
+    }
+    // What was amended away is nobody's loss.
+    let stage = stage("- [ ] A\n");
+    exits(
+        run(&stage, &format!("{WORK}; git commit -q --amend -m y"), &[]),
+        0,
+    );
+    stage.world.ok(["land", "--yes", "--check", "true"]);
+    assert!(worktrees(&stage).is_empty());
+}

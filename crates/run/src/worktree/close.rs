@@ -11,15 +11,15 @@ use std::{
 };
 
 use flagpost_core::{
-    git::{Git, GitError, branch, commit, text},
-    landing::passed_ref,
+    git::{Git, GitError, branch, commit, is_ancestor, text},
+    landing::{landed_ref, passed_ref},
 };
 
 use flagpost_model::{TaskId, task::KeptWorktrees};
 
 use super::{
-    Branch, FileList, Worktree, Worktrees, error::WorktreeResult, listing, status, submodules,
-    submodules::LonelyCommits,
+    Branch, FileList, Worktree, Worktrees, error::WorktreeResult, listing, reflog, status,
+    submodules, submodules::LonelyCommits,
 };
 
 /// What came of closing a worktree.
@@ -82,6 +82,11 @@ pub enum Because {
         /// How many.
         commits: u64,
     },
+    /// Commits that were made in it, then left, and that no branch has.
+    Left {
+        /// How many.
+        commits: u64,
+    },
     /// Commits of its submodules that nobody else has.
     Submodules(Vec<LonelyCommits>),
     /// Its commits are on the branches of other tasks and on no other: they have not landed.
@@ -111,6 +116,10 @@ impl fmt::Display for Because {
             Self::Ignored { files } => write!(f, "ignored files, which git does not keep: {files}"),
             Self::Unmerged { commits: 1 } => write!(f, "1 commit is on no other branch"),
             Self::Unmerged { commits } => write!(f, "{commits} commits are on no other branch"),
+            Self::Left { commits: 1 } => write!(f, "1 commit was made in it and is on no branch"),
+            Self::Left { commits } => {
+                write!(f, "{commits} commits were made in it and are on no branch")
+            }
             Self::Submodules(all) => {
                 let each = all.iter().map(|it| match it.commits {
                     1 => format!("1 commit of submodule {}", it.submodule),
@@ -150,8 +159,10 @@ impl Worktrees {
         }
         match branch {
             None => Closed::Removed,
-            // What a task did lands by its own branch, whoever builds on it.
-            Some(held) if held.is_by_a_task() => kept(None, Because::OnTasks),
+            // What a task did lands by its own branch, whoever else holds it.
+            Some(held) if held.is_by_a_task() || self.is_to_land(&worktree.branch, &held) => {
+                kept(None, Because::OnTasks)
+            }
             Some(held) => match self.drop_branch(&worktree.branch, &held) {
                 Ok(()) => Closed::Removed,
                 Err(error) => kept(None, error.into()),
@@ -182,6 +193,16 @@ impl Worktrees {
             }
             closed => closed,
         }
+    }
+
+    /// Whether a branch has work with which its task passed, and that neither landed nor is on the branch that the
+    /// repository stands on. What cannot be told may be so.
+    fn is_to_land(&self, branch: &Branch, held: &ReachableCommit) -> bool {
+        let there = |name: &str| commit(&self.top, name).map(|it| it.is_some());
+        let has_passed = there(&passed_ref(branch)).unwrap_or(true);
+        let has_landed = there(&landed_ref(branch)).unwrap_or(false);
+        let is_here = || is_ancestor(&self.top, &held.tip, "HEAD").unwrap_or(false);
+        has_passed && !has_landed && !is_here()
     }
 
     /// Removes a worktree of which its branch keeps all, and leaves the branch; `ignored` says that files which the
@@ -265,6 +286,10 @@ pub(super) fn nothing_to_lose(
     let head = commit(path, "HEAD")?
         .ok_or_else(|| Because::Untellable("it stands on no commit".to_owned()))?;
     let tip = own.map(|own| commit(path, own)).transpose()?.flatten();
+    let lost = reflog::only_there(path)?;
+    if lost > 0 {
+        return Err(Because::Left { commits: lost });
+    }
     let of_head = held(top, &head, own)?;
     let held = match tip {
         Some(tip) if tip != head => Some(held(top, &tip, own)?),

@@ -6,11 +6,11 @@
 use std::path::Path;
 
 use flagpost_core::{
-    git::{Git, commit, is_ancestor, own_hooks, text, with_hooks},
+    git::{Git, branch::PREFIX, commit, is_ancestor, own_hooks, text, with_hooks},
     landing::passed_ref,
 };
 
-use super::{Branch, FileList, Worktree, WorktreeResult, status};
+use super::{Branch, FileList, Worktree, WorktreeResult, reflog, status};
 
 /// What became of it.
 #[derive(Debug, PartialEq, Eq)]
@@ -43,13 +43,25 @@ pub fn keep(top: &Path, worktree: &Worktree, subject: &str) -> WorktreeResult<Ke
     let mut where_to = Git::at(path).args(&["symbolic-ref", "--quiet", "HEAD"]);
     let stands_on = text(&where_to.ask()?.out);
     let (head, tip) = (commit(path, "HEAD")?, commit(path, &branch)?);
-    let (Some(head), Some(tip)) = (head, tip) else {
+    let Some(head) = head else {
         return Ok(KeptWork::Left(format!(
             "there is no branch {}",
             worktree.branch
         )));
     };
+    let Some(tip) = tip else {
+        // Its agent removed it: what it did is where it stands.
+        follow(top, &branch, &head, "")?;
+        return Ok(KeptWork::Followed(files));
+    };
     if stands_on == branch || head == tip {
+        let lacks = |it: &&String| !is_ancestor(path, it, &tip).unwrap_or(false);
+        let elsewhere = reflog::left(path)?;
+        if let Some(left) = elsewhere.iter().find(lacks) {
+            return Ok(KeptWork::Left(format!(
+                "its agent committed {left:.10} and left it"
+            )));
+        }
         return Ok(match files.is_empty() {
             true => KeptWork::Nothing,
             false => KeptWork::Committed(files),
@@ -61,17 +73,17 @@ pub fn keep(top: &Path, worktree: &Worktree, subject: &str) -> WorktreeResult<Ke
             worktree.branch
         )));
     }
-    Git::at(top)
-        .args(&[
-            "update-ref",
-            "-m",
-            "flagpost: follows its agent",
-            &branch,
-            &head,
-            &tip,
-        ])
-        .run_patiently()?;
+    follow(top, &branch, &head, &tip)?;
     Ok(KeptWork::Followed(files))
+}
+
+/// Has a branch stand where its agent stands; `tip` is where it stood, nothing where it is no more.
+fn follow(top: &Path, branch: &str, head: &str, tip: &str) -> WorktreeResult<()> {
+    let why = "flagpost: follows its agent";
+    Git::at(top)
+        .args(&["update-ref", "-m", why, branch, head, tip])
+        .run_patiently()?;
+    Ok(())
 }
 
 /// Commits all; why not, in git's words.
@@ -108,18 +120,20 @@ pub fn mark_passed(top: &Path, branch: &Branch) -> WorktreeResult<()> {
     Ok(())
 }
 
-/// Whether a task's branch has a commit that no other branch has, merges of other branches aside.
+/// Whether a task's branch has a commit that was made for it: none with which it began, and none of the branch that
+/// the repository stands on or of another task. Whoever else holds it, it is to land.
 pub fn has_commits(top: &Path, branch: &Branch) -> WorktreeResult<bool> {
+    let began = Git::at(top)
+        .args(&["log", "--walk-reflogs", "--format=%H"])
+        .args(&[&branch.full(), "--"])
+        .run()?;
+    let began = text(&began).lines().last().map(str::to_owned);
+    let began = began.as_deref().unwrap_or("HEAD");
     let out = Git::at(top)
-        .args(&[
-            "rev-list",
-            "--count",
-            "--no-merges",
-            &branch.full(),
-            "--not",
-        ])
+        .args(&["rev-list", "--count", "--no-merges", &branch.full()])
+        .args(&["--not", "HEAD", began])
         .arg(format!("--exclude={branch}"))
-        .args(&["--branches", "--remotes"])
+        .arg(format!("--branches={PREFIX}/*"))
         .run()?;
     Ok(text(&out) != "0")
 }

@@ -181,6 +181,9 @@ fn next(because: &Because, path: &Path, has_branch: bool) -> String {
             "give them a branch, or they are lost: 'git -C {path} switch --create NAME'; then 'git worktree remove {path}'{}",
             also()
         ),
+        Because::Left { .. } => format!(
+            "'git -C {path} reflog' shows them: give what is wanted a branch, 'git branch NAME COMMIT'"
+        ),
         Because::Submodules(_) => format!(
             "'flagpost land' takes what its branch points to into the repository; push or fetch the rest from {path}"
         ),

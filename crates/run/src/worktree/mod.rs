@@ -13,6 +13,7 @@ mod keeping;
 mod left;
 pub(crate) mod listing;
 mod open;
+mod reflog;
 pub(crate) mod status;
 pub(crate) mod submodules;
 mod touched;
