@@ -133,9 +133,8 @@ fn take_away(
         let screen = Screen::of(context);
         text += &format!("; {} stay:\n", stays.len());
         text += &screen.table(&["TASK", "BECAUSE", "PATH"], rows.collect());
-        let is_ignored =
-            |(_, why): &(&LeftWorktree, &Because)| matches!(why, Because::Ignored { .. });
-        if !context.globals.quiet && stays.iter().any(is_ignored) {
+        let is_ignored = |why: &Because| matches!(why, Because::Ignored { .. });
+        if !context.globals.quiet && stays.iter().any(|(_, why)| is_ignored(why)) {
             say("--ignored removes those with ignored files, too");
         }
     }
