@@ -212,11 +212,16 @@ fn commits_off_every_branch_stay() {
     place.commit(&worktree, "work", "w");
     let because = place.assert_kept(&worktree, worktrees.close(&worktree));
     assert_eq!(because, Because::Unmerged { commits: 1 });
-    // Left behind on the branch while the agent stands on one that is merged.
+    // Left there, while the agent went back.
     git(
         &worktree.path,
         &["checkout", "-q", worktree.branch.as_str()],
     );
+    let because = place.assert_kept(&worktree, worktrees.close(&worktree));
+    assert_eq!(because, Because::Left { commits: 1 });
+    // Left behind on the branch while the agent stands on one that is merged.
+    let place = Place::new();
+    let (worktrees, worktree) = one(&place);
     place.commit(&worktree, "other", "o");
     git(&worktree.path, &["checkout", "-q", "--detach", "main"]);
     let because = place.assert_kept(&worktree, worktrees.close(&worktree));
