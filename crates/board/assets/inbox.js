@@ -8,7 +8,7 @@ import { html, signal, useEffect, useState } from './preact.js';
 import { get } from './api.js';
 import { BriefItem, decideAll, decidedHere } from './brief.js';
 import { useKeys } from './keys.js';
-import { go, route, to } from './route.js';
+import { go, part, route, to } from './route.js';
 import { connection, repositories } from './state.js';
 import { OtherItem } from './others.js';
 import { isKnown, waiting } from './waits.js';
@@ -37,7 +37,7 @@ export function itemChanged() {
 /** @param {Item} item */
 const pathOf = (item) =>
   item.kind === 'brief'
-    ? `/inbox/${encodeURIComponent(item.brief.brief.worker)}/${item.brief.brief.seq}#repo=${item.repo}`
+    ? `/inbox/${part(item.brief.brief.worker)}/${item.brief.brief.seq}#repo=${item.repo}`
     : `/#screen=inbox`;
 
 /** The item that is open. @param {Item[]} items @returns {Item | undefined} */
@@ -71,7 +71,7 @@ function useLost(items) {
     setNow(null);
     if (of === null) return;
     const { id, repo, worker, seq } = of;
-    get(`/v1/relay/inbox/${encodeURIComponent(worker)}/${seq}`, { repo })
+    get(`/v1/relay/inbox/${part(worker)}/${seq}`, { repo })
       .then((brief) => isHere && setNow({ id, repo, at: brief.brief.submitted_at, kind: 'brief', brief }))
       .catch(() => isHere && setNow(null));
     return () => {

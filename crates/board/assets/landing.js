@@ -12,7 +12,9 @@ import { repositoryOf, runMoved } from './state.js';
 import { count, moment, plain, span } from './words.js';
 
 /** @typedef {{ task: string, subject: string, branch: string, ahead: number, state: 'queued' | 'waits' | 'refused' | 'staged', waits_for: string[], refused: { times: number, why: string } | null }} Branch */
-/** @typedef {{ onto: string, commit: string, doing: { step: string, tasks: string[], check: string | null, since: string } | null, staged: string | null, branches: Branch[], landed: { task: string | null, commit: string | null, onto: string | null, at: string }[], no_commit: { task: string, at: string }[] }} Landing */
+/** @typedef {{ onto: string, commit: string, doing: { step: string, tasks: string[], check: string | null, since: string } | null, staged: string | null, branches: Branch[], landed: { task: string | null, commit: string | null, onto: string | null, at: string }[], no_commit: { task: string }[] }} Landing */
+/** @type {Landing} */
+const NOTHING = { onto: '', commit: '', doing: null, staged: null, branches: [], landed: [], no_commit: [] };
 
 /** What a landing does is in no line of the history: so often it is looked for while something may land, and while one is
     under way, in milliseconds. */
@@ -107,7 +109,7 @@ export function Landing() {
   const here = list.value;
   const { shown, fault } = useLanding(repositoryOf(here)?.id, here);
   const of = here ?? '';
-  const { onto, commit, doing, staged, branches, landed, no_commit: without } = shown ?? { onto: '', commit: '', doing: null, staged: null, branches: [], landed: [], no_commit: [] };
+  const { onto, commit, doing, staged, branches, landed, no_commit: without } = shown ?? NOTHING;
   return html`
     <main id="main" tabindex="-1" class="page wide" aria-busy=${shown === null && fault === null}>
       <h1>Landing</h1>
@@ -128,10 +130,7 @@ export function Landing() {
           <section><h2>Landed</h2>
           <ul class="landed">${landed.map((it, n) => html`<li key=${n}>${it.task !== null && html`<${Tasks} list=${of} ids=${[it.task]} /> `}on ${plain(it.onto ?? '')} (${short(it.commit ?? '')}) <span class="dim">${moment(it.at)}</span></li>`)}</ul></section>
         `}
-        ${without.length > 0 && html`
-          <section><h2>Passed without a commit</h2>
-          <ul class="landed">${without.map(({ task, at }) => html`<li key=${task}><${Tasks} list=${of} ids=${[task]} /> <span class="dim">${moment(at)}</span></li>`)}</ul></section>
-        `}
+        ${without.length > 0 && html`<p>Passed without a commit:<${Tasks} list=${of} ids=${without.map(({ task }) => task)} /></p>`}
       `}
     </main>
   `;

@@ -10,7 +10,7 @@ import { useAsked } from './asked.js';
 import { useKeys } from './keys.js';
 import { fail } from './notices.js';
 import { Printed } from './printed.js';
-import { back, go, route, to, toRun, toTask, withParts } from './route.js';
+import { back, go, part, route, to, toRun, toTask, withParts } from './route.js';
 import { canAct, repositoryOf, runMoved, taskOf } from './state.js';
 import { plain } from './words.js';
 
@@ -33,7 +33,7 @@ function usePrinted({ list, task, session, attempt, isFollowing }) {
   const kept = useRef({ which: '', printed: new Printed(), head: /** @type {Head | null} */ (null) });
   if (kept.current.which !== which || (isFollowing && kept.current.printed.isBehind)) kept.current = { which, printed: new Printed(), head: null };
   const at = kept.current;
-  const path = `/v1/tasks/${encodeURIComponent(list)}/${encodeURIComponent(task)}/log`;
+  const path = `/v1/tasks/${part(list)}/${part(task)}/log`;
   const isWanted = isSeen.value && canAct.value && at.head?.over !== true && (isFollowing || at.head === null);
   const moved = runMoved.value;
   useEffect(() => {
@@ -44,10 +44,10 @@ function usePrinted({ list, task, session, attempt, isFollowing }) {
       if (fault !== '') await new Promise((done) => setTimeout(done, PAUSE));
       for (let isFirst = at.head === null; !cut.signal.aborted; isFirst = false) {
         const pinned = at.head === null ? { session, attempt } : { session: at.head.session, attempt: String(at.head.attempt), from: String(at.head.to) };
-        const part = await get(path, { ...pinned, wait: isFirst ? null : '30s' }, cut.signal);
+        const told = await get(path, { ...pinned, wait: isFirst ? null : '30s' }, cut.signal);
         if (cut.signal.aborted) return;
         setFault('');
-        const { text = '', ...head } = part;
+        const { text = '', ...head } = told;
         if (head.to !== undefined) {
           at.printed.feed(text, head.from);
           at.head = head;
@@ -81,7 +81,7 @@ export function Log({ list, task, session }) {
   const { printed, head, fault, readBefore } = usePrinted({ list, task, session, attempt, isFollowing });
   const name = head?.session ?? session;
   const repo = route.value.repo ?? repositoryOf(list)?.id ?? '';
-  const { answer: times } = useAsked(name === null ? '' : `/v1/sessions/${encodeURIComponent(name)}/timeline?repo=${repo}`);
+  const { answer: times } = useAsked(name === null ? '' : `/v1/sessions/${part(name)}/timeline?repo=${repo}`);
   const told = /** @type {import('./timeline.js').Times | null} */ (times)?.tasks.find(({ id }) => id === task);
   const shown = String(head?.attempt ?? attempt ?? '');
   const attempts = [...new Set([...(told?.attempts ?? []).map((it) => String(it.attempt)), shown])].filter((it) => it !== '').sort((a, b) => Number(a) - Number(b));

@@ -7,7 +7,7 @@ import { get, post } from './api.js';
 import { useKeys } from './keys.js';
 import { Prose } from './marked.js';
 import { fail, say } from './notices.js';
-import { toTask } from './route.js';
+import { part, toTask } from './route.js';
 import { canAct } from './state.js';
 import { act } from './verbs.js';
 import { askAgain } from './waits.js';
@@ -27,7 +27,7 @@ export function OtherItem({ item }) {
 function TaskItem({ item: { kind, list, task } }) {
   const [full, setFull] = useState(/** @type {FullTask | null} */ (null));
   useEffect(() => {
-    get(`/v1/tasks/${encodeURIComponent(list)}/${encodeURIComponent(task.id)}`).then(setFull).catch(fail);
+    get(`/v1/tasks/${part(list)}/${part(task.id)}`).then(setFull).catch(fail);
   }, [task]);
   const verb = kind === 'stuck' ? 'answer' : kind === 'failed' ? 'reopen' : 'release';
   const key = { answer: 'A', reopen: 'o', release: 'r' }[verb];
@@ -46,7 +46,7 @@ function TaskItem({ item: { kind, list, task } }) {
 /** @param {{ item: Extract<Item, { kind: 'report' }> }} of */
 function ReportItem({ item: { repo, report: { report } } }) {
   const read = () =>
-    post(`/v1/relay/outbox/${encodeURIComponent(report.worker)}/${report.seq}/read`, {}, { repo })
+    post(`/v1/relay/outbox/${part(report.worker)}/${report.seq}/read`, {}, { repo })
       .then(() => say('Marked as read.'))
       .catch(fail)
       .finally(askAgain);

@@ -6,7 +6,7 @@ import { html, signal, useEffect, useLayoutEffect, useRef, useState } from './pr
 import { get } from './api.js';
 import { current } from './card.js';
 import { tables } from './keys.js';
-import { go, list, route, to, toTask } from './route.js';
+import { go, list, part, route, to, toTask } from './route.js';
 import { lists, repositories, repositoryOf, taskOf } from './state.js';
 import { act, add, undo, verbsOf, VERBS } from './verbs.js';
 import { plain, STATES } from './words.js';
@@ -62,7 +62,7 @@ function tasks() {
 
 /** @returns {Entry[]} */
 const workers = () =>
-  repositories.peek().flatMap(({ workers: all }) => all.map(({ id }) => ({ sign: '@', text: `@${id}`, key: '', run: () => go(`${to('fleet')}&worker=${encodeURIComponent(id)}`) })));
+  repositories.peek().flatMap(({ workers: all }) => all.map(({ id }) => ({ sign: '@', text: `@${id}`, key: '', run: () => go(`${to('fleet')}&worker=${part(id)}`) })));
 
 /** @param {string} text */
 function found(text) {
@@ -78,9 +78,9 @@ function found(text) {
 function entryOf({ kind, list: of, task, state, repository, worker, seq, file, line, field, snippet: { before, found: it, after } }) {
   const [sign, name, path] =
     kind === 'task' ? [STATES[state].sign, `#${task}`, toTask(of, task)]
-    : kind === 'brief' ? ['✉', `${worker}/${seq}`, `/inbox/${encodeURIComponent(worker)}/${seq}#repo=${repository}`]
+    : kind === 'brief' ? ['✉', `${worker}/${seq}`, `/inbox/${part(worker)}/${seq}#repo=${repository}`]
     : kind === 'report' ? ['⚑', `${worker}/${seq}`, to('inbox')]
-    : kind === 'session' ? ['◐', plain(file), `/runs/${encodeURIComponent(file.split('/', 1)[0] ?? '')}#repo=${repository}`]
+    : kind === 'session' ? ['◐', plain(file), `/runs/${part(file.split('/', 1)[0] ?? '')}#repo=${repository}`]
     : ['·', `line ${line}`, to('run')];
   const shown = html`${name} <span class="dim">${field.replace('_', ' ')}</span> ${plain(before)}<mark>${plain(it)}</mark>${plain(after)}`;
   return { sign, text: '', shown, key: '', run: () => go(path) };

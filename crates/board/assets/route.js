@@ -34,6 +34,9 @@ export const route = computed(() => {
   };
 });
 
+/** A name as a part of an address. */
+export const part = encodeURIComponent;
+
 /** The list on the screen: the address's, else that of its repository, else the first by name. */
 export const list = computed(() => route.value.list ?? listOf(route.value.repo) ?? listNames.value[0] ?? null);
 /** The repository on the screen: the address's, else that of the list. */
@@ -72,8 +75,8 @@ export function withParts(parts) {
 /** The address of a screen. @param {Screen} screen */
 export function to(screen) {
   const here = list.value;
-  if (screen === 'board' && here !== null) return `/lists/${encodeURIComponent(here)}`;
-  if ((screen === 'list' || screen === 'graph') && here !== null) return `/lists/${encodeURIComponent(here)}#screen=${screen}`;
+  if (screen === 'board' && here !== null) return `/lists/${part(here)}`;
+  if ((screen === 'list' || screen === 'graph') && here !== null) return `/lists/${part(here)}#screen=${screen}`;
   const query = new URLSearchParams({ screen });
   if (here !== null) query.set('list', here);
   if (repository.value !== '') query.set('repo', repository.value);
@@ -81,20 +84,20 @@ export function to(screen) {
 }
 
 /** The address of a session. @param {string} repo @param {string} id */
-export const toRun = (repo, id) => `/runs/${encodeURIComponent(id)}#${new URLSearchParams({ repo })}`;
+export const toRun = (repo, id) => `/runs/${part(id)}#${new URLSearchParams({ repo })}`;
 
 /** The address of a task, with the board's filter kept. @param {string} of @param {string} id */
 export function toTask(of, id) {
-  return `/lists/${encodeURIComponent(of)}/tasks/${encodeURIComponent(id)}${kept(of)}`;
+  return `/lists/${part(of)}/tasks/${part(id)}${kept(of)}`;
 }
 
 /** The address of the screen below a task. @param {string} of */
-export const toList = (of) => `/lists/${encodeURIComponent(of)}${kept(of)}`;
+export const toList = (of) => `/lists/${part(of)}${kept(of)}`;
 
 /** The address of the log of a task's agent: in this session, else in the newest. @param {string} of @param {string} id @param {{ id: string, repo: string } | null} [session] @param {number} [attempt] */
 export function toLog(of, id, session = null, attempt) {
   const query = new URLSearchParams({ ...(session === null ? { screen: 'run' } : { repo: session.repo }), list: of, log: id, ...(attempt === undefined ? {} : { attempt: String(attempt) }) });
-  return `${session === null ? '/' : `/runs/${encodeURIComponent(session.id)}`}#${query}`;
+  return `${session === null ? '/' : `/runs/${part(session.id)}`}#${query}`;
 }
 
 /** @param {string} of */

@@ -10,7 +10,7 @@ import { History } from './history.js';
 import { useKeys } from './keys.js';
 import { Why } from './landing.js';
 import { Marked, Prose } from './marked.js';
-import { go, route, toList, toLog, toTask } from './route.js';
+import { go, part, route, toList, toLog, toTask } from './route.js';
 import { canAct, lastOfTask, taskOf } from './state.js';
 import { act, changed, fieldsOf, send, verbsOf, VERBS } from './verbs.js';
 import { age, left, moment, plain, PRIORITY, STATES } from './words.js';
@@ -84,7 +84,7 @@ export function TaskPage() {
   useEffect(() => lastOfTask.subscribe((it) => it?.list === list && it.task === id && setMoved((n) => n + 1)), [list, id]);
   useEffect(() => {
     let isHere = true;
-    get(`/v1/tasks/${encodeURIComponent(list)}/${encodeURIComponent(id)}`)
+    get(`/v1/tasks/${part(list)}/${part(id)}`)
       .then((now) => isHere && (setFull(now), setFault('')))
       .catch((/** @type {Refusal} */ it) => isHere && setFault(it.message));
     return () => {
@@ -127,7 +127,7 @@ export function TaskPage() {
       ${hasLog && html`<p><a class="to-log" href=${log}>Log of its agent <kbd>L</kbd></a></p>`}
       ${isEditing && words !== null && html`<${Editor} key=${id} list=${list} task=${task} description=${words.description} close=${() => setEditing('')} />`}
       ${words?.result != null && html`<section><h2>${{ stuck: 'Its question', failed: 'Why it failed', completed: 'How it ended' }[words.result.ending] ?? words.result.ending}</h2><${Prose} text=${words.result.text || 'No words were given.'} /><p class="dim">${plain(words.result.by)} · ${moment(words.result.at)}</p></section>`}
-      ${words?.landing != null && html`<section><h2>Landing</h2>${words.landing.no_commit !== null ? html`<p>It passed without a commit, so nothing of it lands · ${moment(words.landing.no_commit)}</p>` : words.landing.landed !== null ? html`<p>Landed on ${plain(words.landing.landed.onto)} as <code>${words.landing.landed.commit.slice(0, 10)}</code> · ${moment(words.landing.landed.at)}</p>` : html`<${Why} title=${`It did not land on ${plain(words.landing.refused?.onto ?? '')}`} why=${words.landing.refused?.why ?? ''} />`}</section>`}
+      ${words?.landing != null && html`<section><h2>Landing</h2>${words.landing.no_commit !== null ? html`<p>It passed without a commit · ${moment(words.landing.no_commit)}</p>` : words.landing.landed !== null ? html`<p>Landed on ${plain(words.landing.landed.onto)} as <code>${words.landing.landed.commit.slice(0, 10)}</code> · ${moment(words.landing.landed.at)}</p>` : html`<${Why} title=${`It did not land on ${plain(words.landing.refused?.onto ?? '')}`} why=${words.landing.refused?.why ?? ''} />`}</section>`}
       ${words !== null && words.description !== '' && !isEditing && html`<section><h2>Description</h2><${Prose} text=${words.description} /></section>`}
       ${(task.blocked_by.length > 0 || task.blocks.length > 0) && html`<section><h2>Dependencies</h2><${Links} list=${list} ids=${task.blocked_by} title="Waits for" /><${Links} list=${list} ids=${task.blocks} title="Blocks" /></section>`}
       ${notes.answer !== undefined && html`<section><h2>Questions and answers</h2><ol class="notes">${notes.answer.map((it, n) => html`<${Answered} key=${n} of=${it} />`)}</ol></section>`}

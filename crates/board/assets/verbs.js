@@ -9,7 +9,7 @@ import { ask, choose } from './ask.js';
 import { laneOf } from './lanes.js';
 import { fail, say, toast } from './notices.js';
 import { signal } from './preact.js';
-import { go, route, toList } from './route.js';
+import { go, part, route, toList } from './route.js';
 import { canAct, repositoryOf } from './state.js';
 import { count } from './words.js';
 
@@ -155,7 +155,7 @@ async function prepare(verb, list, tasks) {
   }
   if (verb === 'answer') {
     // Whoever answers has the question before the eyes; without it they may know it.
-    const { result } = await get(`/v1/tasks/${encodeURIComponent(list)}/${encodeURIComponent(task.id)}`).catch(() => ({ result: null }));
+    const { result } = await get(`/v1/tasks/${part(list)}/${part(task.id)}`).catch(() => ({ result: null }));
     const given = await ask({ title, text: isOne ? result?.text : undefined, fields: [{ name: 'text', label: 'Answer', kind: 'text', isNeeded: true }], confirm: 'Answer' });
     return given && { ...self, body: { text: given.text } };
   }
@@ -236,7 +236,7 @@ async function request(verb, list, task, { as, body }) {
   setFault(name, null);
   if (goes !== null) wait(name, laneOf(task), goes, task.id);
   try {
-    await post(`/v1/tasks/${encodeURIComponent(list)}/${encodeURIComponent(task.id)}/${verb}`, body, { as: as(task) });
+    await post(`/v1/tasks/${part(list)}/${part(task.id)}/${verb}`, body, { as: as(task) });
   } catch (fault) {
     settle(name);
     setFault(name, fault instanceof Error ? fault.message : String(fault));
@@ -333,7 +333,7 @@ export async function undo() {
   if (!canAct.peek()) return fail('Not connected: verbs are off.');
   undoable.value = null;
   try {
-    await post(`/v1/tasks/${encodeURIComponent(last.list)}/undo`, {}, { as: last.as });
+    await post(`/v1/tasks/${part(last.list)}/undo`, {}, { as: last.as });
     toast(`Taken back: ${last.text}`);
   } catch (fault) {
     fail(fault);
