@@ -3,7 +3,7 @@
 //! Owns how each list appears there (`tasks.mirror_as`): as a link to its directory, so that whatever either
 //! side writes is in the same files, or as a copy for programs that pass links over. Invariants: the home's
 //! files are the tasks, and a copy is never read; what is there under a list's name is left as it is unless it
-//! is our own copy, which says so in [`MARK`]; no list is ever removed; a mirror within our own home is refused.
+//! is our own copy, which a file in it says; no list is ever removed; a mirror within our own home is refused.
 
 use std::{
     collections::BTreeSet,
