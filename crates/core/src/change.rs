@@ -470,10 +470,9 @@ impl<'l> Change<'l> {
             beside.tell(table);
         }
         then(&answer);
-        if let (None, Some(id)) = (list.table(), list.id().name()) {
+        if list.table().is_none() {
             let touched = outcome.written.keys().chain(outcome.removed.keys());
-            // The change has happened; of a copy that is behind, the doctor tells.
-            let _: Result<()> = mirror::refresh(list.home, id, touched);
+            mirror::refresh(list.home, touched.map(|id| list.task_path(id)));
         }
         Ok((answer, outcome.written))
     }

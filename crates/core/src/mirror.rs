@@ -8,11 +8,12 @@
 use std::{
     collections::BTreeSet,
     ffi::OsString,
+    os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
 };
 
-use flagpost_disk::fsx;
-use flagpost_model::{ListId, MirrorForm, TaskId};
+use flagpost_disk::{dialects::claude_tasks, fsx};
+use flagpost_model::{ListId, MirrorForm};
 
 use crate::{
     config::{Config, keys},
@@ -90,24 +91,26 @@ pub fn missing(home: &Home) -> Result<Vec<Absent>> {
     }
 }
 
-/// Brings these tasks up to date in the copy of their list, where there is one.
-pub(crate) fn refresh<'t>(
-    home: &Home,
-    list: &ListId,
-    tasks: impl Iterator<Item = &'t TaskId>,
-) -> Result<()> {
-    let Some(mirror) = Mirror::of(home)?.filter(|it| it.form == MirrorForm::Copy) else {
-        return Ok(());
+/// Brings these files of tasks up to date in the copies of their lists, where there are any. The files are what
+/// counts: of a copy that stays behind, the doctor tells.
+pub(crate) fn refresh(home: &Home, files: impl IntoIterator<Item = PathBuf>) {
+    let Ok(Some(Mirror {
+        dir,
+        form: MirrorForm::Copy,
+    })) = Mirror::of(home)
+    else {
+        return;
     };
-    let (from, to) = (home.list_dir(list), mirror.dir.join(list.as_str()));
-    if !is_copy_of(home, &to, &from) {
-        return Ok(());
+    for file in files {
+        let list = file.parent().unwrap_or(&file);
+        let (Some(called), Some(name)) = (list.file_name(), file.file_name()) else {
+            continue;
+        };
+        let to = dir.join(called);
+        if is_copy_of(home, &to, list) {
+            let _: Result<()> = copy(home, &file, &to.join(name));
+        }
     }
-    for task in tasks {
-        let name = format!("{task}.json");
-        copy(home, &from.join(&name), &to.join(&name))?;
-    }
-    Ok(())
 }
 
 impl Mirror {
@@ -179,7 +182,7 @@ fn is_same(home: &Home, list: &Path, copy: &Path) -> Result<bool> {
 /// The files of tasks.
 fn task_files(home: &Home, dir: &Path) -> Result<BTreeSet<OsString>> {
     let mut names: BTreeSet<OsString> = fsx::names(home.fs(), dir)?.into_iter().collect();
-    names.retain(|it| it.to_str().is_some_and(|it| it.ends_with(".json")));
+    names.retain(|it| claude_tasks::is_task_name(it.as_bytes()));
     Ok(names)
 }
 

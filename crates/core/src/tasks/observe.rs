@@ -11,7 +11,6 @@ mod trace;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    iter,
     ops::ControlFlow,
     path::PathBuf,
 };
@@ -110,15 +109,8 @@ impl TaskWatch {
         if count > 0 {
             let actor = Via::External.as_str().parse()?;
             let paths = paths_of(home, &entries)?;
-            let changed = entries
-                .iter()
-                .filter_map(|it| it.list.clone().zip(it.task.clone()));
-            let changed: Vec<(ListId, TaskId)> = changed.collect();
             history.record_found(&actor, home.now(), (entries, &paths))?;
-            for (list, task) in changed {
-                // Of a copy that is behind, the doctor tells.
-                let _: Result<()> = mirror::refresh(home, &list, iter::once(&task));
-            }
+            mirror::refresh(home, paths);
         }
         self.take_in(suspects);
         if is_news {
