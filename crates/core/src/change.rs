@@ -22,7 +22,7 @@ use flagpost_disk::{
 use flagpost_model::{
     RepoId, TaskId, Token, WorkerId,
     coordination::micros,
-    task::{State, Task},
+    task::{Act, State, Task},
 };
 use jiff::Timestamp;
 use serde_json::Value;
@@ -146,6 +146,15 @@ impl<'l> Change<'l> {
     /// When the change happens.
     pub(crate) fn at(&self) -> Timestamp {
         self.at
+    }
+
+    /// What its maker does at its moment, by no claim.
+    pub(crate) fn act(&self) -> Act {
+        Act {
+            actor: self.actor.clone(),
+            token: None,
+            at: self.at,
+        }
     }
 
     /// The list.

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use flagpost_model::{
     TaskId, WorkerId,
-    task::{Act, Landed, Landing, LandingVerdict, Task, TaskEvent, transition},
+    task::{Landed, Landing, LandingVerdict, Task, TaskEvent, transition},
 };
 use jiff::SignedDuration;
 
@@ -48,11 +48,7 @@ pub fn record_landed(
 ) -> Result<Vec<TaskId>> {
     list.home.in_order(|| {
         let mut change = list.change(actor)?;
-        let act = Act {
-            actor: actor.clone(),
-            token: None,
-            at: change.at(),
-        };
+        let act = change.act();
         let (mut recorded, mut owners) = (Vec::new(), Vec::new());
         for it in landed {
             let task = match change.task(&it.task) {
@@ -91,11 +87,7 @@ pub fn record_landed(
 pub fn record_no_commit(list: &List<'_>, actor: &WorkerId, id: &TaskId) -> Result<()> {
     list.home.in_order(|| {
         let mut change = list.change(actor)?;
-        let act = Act {
-            actor: actor.clone(),
-            token: None,
-            at: change.at(),
-        };
+        let act = change.act();
         let task = change.task(id)?;
         *task = transition(task, &act, TaskEvent::NoCommit)?;
         change.note(Kind::TaskNoCommit, id);
@@ -125,11 +117,7 @@ pub fn refuse(
 ) -> Result<Task> {
     list.home.in_order(|| {
         let mut change = list.change(actor)?;
-        let act = Act {
-            actor: actor.clone(),
-            token: None,
-            at: change.at(),
-        };
+        let act = change.act();
         let task = change.task(id)?;
         let onto = verdict.onto.clone();
         *task = transition(task, &act, TaskEvent::Refuse(verdict.clone()))?;

@@ -5,7 +5,7 @@
 
 use flagpost_model::{
     TaskId, WorkerId,
-    task::{Act, Question, State, Task, TaskEvent, transition},
+    task::{Question, State, Task, TaskEvent, transition},
 };
 
 use super::finish;
@@ -39,11 +39,7 @@ pub fn answer(
     list.home.in_order(|| {
         must_say_something(text)?;
         let mut change = list.change(actor)?;
-        let act = Act {
-            actor: actor.clone(),
-            token: None,
-            at: change.at(),
-        };
+        let act = change.act();
         let event = TaskEvent::Answer {
             text: text.to_owned(),
             again,
