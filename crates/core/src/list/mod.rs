@@ -377,20 +377,25 @@ impl<'h> List<'h> {
         fits.sort();
         match fits.as_slice() {
             [one] => Ok(one.clone()),
-            [] => Err(match self.taken_away(&exact)? {
-                Some(TaskFile { task, .. }) => Error::Vanished {
-                    task: exact,
-                    list: self.id.clone(),
-                    subject: task.subject,
-                    state: task.state.name(),
-                },
-                None => self.unknown(given),
-            }),
+            [] => Err(self.gone(&exact)?),
             several => Err(Error::Ambiguous {
                 given: given.to_owned(),
                 candidates: several.iter().take(10).map(TaskId::to_string).collect(),
             }),
         }
+    }
+
+    /// Why there is no file of a task: it was taken away, or there never was one.
+    pub(crate) fn gone(&self, id: &TaskId) -> Result<Error> {
+        Ok(match self.taken_away(id)? {
+            Some(TaskFile { task, .. }) => Error::Vanished {
+                task: id.clone(),
+                list: self.id.clone(),
+                subject: task.subject,
+                state: task.state.name(),
+            },
+            None => self.unknown(id.as_str()),
+        })
     }
 
     /// The ids of its tasks, and of files that should be some, in no order.

@@ -186,7 +186,10 @@ fn refuse_if_there(list: &List<'_>, id: &TaskId) -> Result<()> {
 
 /// What another hand wrote into an added task would go with it.
 fn refuse_if_written_into(list: &List<'_>, id: &TaskId, told: Option<&Value>) -> Result<()> {
-    let file = list.task(&list.resolve(id.as_str())?)?;
+    let file = match list.task(id) {
+        Err(Error::NotFound { .. }) => return Err(list.gone(id)?),
+        file => file?,
+    };
     match told.and_then(Value::as_str) {
         Some(told) if file.fingerprint() != told => {
             let (task, how) = (id.clone(), "its file was changed since".to_owned());

@@ -11,7 +11,7 @@ use flagpost_core::{
 use flagpost_model::task::{Ending, State};
 use flagpost_testkit::table;
 
-use crate::world::{World, act, add, finish, id, terms, worker};
+use crate::world::{World, act, add, finish, id, subject, terms, worker};
 
 /// What is done before a file is taken away.
 type Make = fn(&World);
@@ -149,6 +149,10 @@ fn undo_brings_back_what_it_takes_a_change_back_from() {
     let world = World::real();
     add(&world.list(), "One", &[]);
     remove(&world, 1);
+    // It is not taken for another whose id begins alike.
+    for n in 2..=10 {
+        tasks::add(&world.list(), &worker("ann"), &subject(&n.to_string()), &[]).unwrap();
+    }
     let refused = tasks::undo(&world.list(), &worker("operator"), UndoMode::Undo).unwrap_err();
     assert!(matches!(refused, Error::Vanished { .. }), "{refused}");
 }
