@@ -70,8 +70,8 @@ fn what_is_shown_stays_while_the_home_cannot_be_read_and_says_so() {
     std::fs::write(&home, "").unwrap();
     let screen = terminal.keys(&["R"]).shows(" old");
     assert!(screen.contains("by noon"), "{screen}");
-    // Nothing can be decided, and nothing breaks.
-    terminal.keys(&["y"]).shows("✗");
+    // Nothing can be decided, and nothing breaks. What cannot be read says so with the same sign.
+    terminal.keys(&["y"]).shows("✗ there is no worker W1");
     std::fs::remove_file(&home).unwrap();
     std::fs::rename(&away, &home).unwrap();
     terminal.keys(&["R"]).until("it is read again", |it| {
