@@ -5,6 +5,7 @@
 
 use std::{fmt::Display, str::FromStr};
 
+use flagpost_model::query::plain_date;
 use jiff::{Timestamp, civil::Date};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
@@ -155,9 +156,7 @@ impl Record {
     pub fn date(&mut self, key: &str) -> Option<Date> {
         let wanted = "a date that exists, as in 2026-12-01";
         let text = self.name(key)?;
-        // jiff reads more spellings than lists should hold.
-        let exact = |date: &Date| date.to_string() == text.trim();
-        match text.trim().parse::<Date>().ok().filter(exact) {
+        match plain_date(text.trim()) {
             Some(date) => Some(date),
             None => self.wrong(key, wanted, &text.into()),
         }

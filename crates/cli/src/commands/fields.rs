@@ -9,6 +9,7 @@ use flagpost_core::{
 use flagpost_model::{
     TaskId,
     names::{Named, UnknownName},
+    query::plain_date,
     task::{Effort, Every, InvalidEffort, Priority, Task},
 };
 use jiff::{Timestamp, civil::Date};
@@ -123,9 +124,9 @@ fn day_or_none(text: &str) -> Result<Clearable<Day>, String> {
         "none" => None,
         "today" => Some(Day::Today),
         "tomorrow" => Some(Day::Tomorrow),
-        _ => Some(Day::On(text.parse().map_err(|_| {
-            "use a date that exists, as in 2026-12-01, or today, tomorrow, none".to_owned()
-        })?)),
+        _ => Some(Day::On(plain_date(text).ok_or(
+            "use a date that exists, as in 2026-12-01, or today, tomorrow, none",
+        )?)),
     }))
 }
 

@@ -44,6 +44,10 @@ fn every_field_is_set_shown_and_taken_away() {
     exit 2
     2> flagpost: invalid value '2026-02-30' for '--due <DATE>': use a date that exists, as in 2026-12-01, or today, tomorrow, none
     2>   hint: 'flagpost task edit --help' shows how
+    $ task edit 1 --due 2026-12-01T15:00
+    exit 2
+    2> flagpost: invalid value '2026-12-01T15:00' for '--due <DATE>': use a date that exists, as in 2026-12-01, or today, tomorrow, none
+    2>   hint: 'flagpost task edit --help' shows how
     $ add twin --uid a
     added 2 twin
     $ task edit 1 --uid a

@@ -44,7 +44,7 @@ pub use test::{
     Field, Order, OrderTest, StatusWord, TaskCondition, Test, TextField, TextTest, TimeField,
 };
 pub(crate) use value::in_week_behind;
-pub use value::{Day, DueOn, Near, When, Who};
+pub use value::{Day, DueOn, Near, When, Who, plain_date};
 
 /// Which tasks, in which order, how many.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

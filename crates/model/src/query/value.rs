@@ -219,8 +219,9 @@ impl QueryValue for Day {
     const LIKE: Option<&str> = Some("a date that exists, as in 2026-12-01");
 }
 
-/// Nothing but the date: not a date in a longer text.
-fn plain_date(text: &str) -> Option<Date> {
+/// The date that a text is, as in `2026-12-01`. A longer text, such as a time, is none: jiff reads more
+/// spellings than a file should hold.
+pub fn plain_date(text: &str) -> Option<Date> {
     let date: Date = text.parse().ok()?;
     (date.to_string() == text).then_some(date)
 }

@@ -6,6 +6,7 @@ use std::{borrow::Cow, str::FromStr};
 
 use flagpost_model::{
     names::UnknownName,
+    query::plain_date,
     task::{Effort, Priority, Recurrence, State, StateName},
 };
 use jiff::{Timestamp, civil::Date};
@@ -281,10 +282,7 @@ impl NoteFields {
 }
 
 fn date(key: &str, value: &str, line: usize) -> Result<Date, PlanError> {
-    // jiff reads more spellings than lists should hold.
-    let date = Date::from_str(value).ok();
-    let date = date.filter(|date| date.to_string() == value);
-    date.ok_or_else(|| bad(key, value, "a date such as 2026-12-01", line))
+    plain_date(value).ok_or_else(|| bad(key, value, "a date such as 2026-12-01", line))
 }
 
 fn unknown(key: &str, error: UnknownName, value: &str, line: usize) -> PlanError {
