@@ -151,6 +151,9 @@ fn wanted(list: &List<'_>, view: &LandingView, named: &[String]) -> anyhow::Resu
             Some(BranchState::Refused(_)) => {
                 "its work was sent back, and is done again before it can land".to_owned()
             }
+            None if view.no_commit.iter().any(|(it, _)| *it == task) => {
+                "it passed without a commit".to_owned()
+            }
             None => format!(
                 "no branch of it holds commits that {} lacks, or it has not passed",
                 view.queue.target.branch

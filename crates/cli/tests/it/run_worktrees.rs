@@ -350,6 +350,15 @@ fn a_task_that_passes_without_a_commit_says_so() {
     }
     let landing = stage.world.json(["land", "--status"]).1;
     assert_eq!(landing["no_commit"][0]["task"], "2", "{landing}");
+    let land = |task| {
+        stage
+            .world
+            .flagpost(["land", task, "--yes", "--check", "true"])
+    };
+    assert_eq!(land("1").code, 0);
+    let refused = land("2");
+    let says = "task 2 has nothing to land: it passed without a commit";
+    assert!(refused.stderr.contains(says), "{refused}");
     // Once it is done again with one, nothing says so any more.
     stage.world.ok(["reopen", "2"]);
     exits(run(&stage, COMMIT, &[]), 0);

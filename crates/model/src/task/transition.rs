@@ -102,8 +102,6 @@ pub fn transition(task: &Task, act: &Act, event: TaskEvent) -> Result<Task, Refu
             next.owner = Some(act.actor.to_string());
             next.attempts = next.attempts.saturating_add(1);
             next.state = State::Claimed(claim);
-            // Whoever does it again may bring one.
-            next.landing = next.landing.filter(|it| it.no_commit().is_none());
         }
         TaskEvent::Start => {
             let claim = held(task, act, "started")?;
@@ -196,6 +194,10 @@ pub fn transition(task: &Task, act: &Act, event: TaskEvent) -> Result<Task, Refu
             must_be_completed(task, "sent back")?;
             next = next.refused(verdict, act.actor.clone(), act.at);
         }
+    }
+    if next.state != State::Completed {
+        // Whoever does it again may bring one.
+        next.landing = next.landing.filter(|it| it.no_commit().is_none());
     }
     Ok(next)
 }
