@@ -61,3 +61,26 @@ fn a_pointer_to_a_commit_that_nobody_has_does_not_land() {
     assert!(ran.stderr.contains("it points submodule lib to"), "{ran}");
     yard.assert_landed([]);
 }
+
+#[test]
+fn a_repository_that_an_agent_committed_as_a_pointer_goes_back_to_it() {
+    let yard = Yard::of(1);
+    let tree = yard.outside("tree");
+    let place = tree.display().to_string();
+    yard.git(&["worktree", "add", "-q", "-B", &branch(1), &place, "main"]);
+    fs::create_dir(tree.join("tool")).unwrap();
+    yard.git_in(&tree.join("tool"), &["init", "-q"]);
+    yard.git_in(
+        &tree.join("tool"),
+        &["commit", "-q", "--allow-empty", "-m", "a"],
+    );
+    yard.git_in(&tree, &["add", "--all"]);
+    yard.git_in(&tree, &["commit", "-qm", "task 1"]);
+    let ran = yard.land(&[]);
+    assert_eq!(ran.code, 1, "{ran}");
+    yard.assert_landed([]);
+    let (_, task) = yard.world.json(["show", "1"]);
+    assert_eq!(task["state"], "pending", "{task}");
+    let told = "It committed tool, a repository of its own that .gitmodules does not name";
+    assert!(task.to_string().contains(told), "{task}");
+}

@@ -43,21 +43,14 @@ impl Driver<'_> {
         let kept = worktree::keep(top, worktree, &self.account.subject(id));
         // What comes onto the branch from now on nobody said was done.
         let marked = worktree::mark_passed(top, &worktree.branch);
+        let kept = kept.and_then(|kept| marked.map(|()| kept));
         let branch = &worktree.branch;
         // What cannot be told is said below.
-        let has_commits = worktree::has_commits(top, branch).unwrap_or(true);
-        let words = match kept.and_then(|kept| marked.map(|()| kept)) {
-            Ok(KeptWork::Nothing) if has_commits => return Ok(None),
-            Ok(KeptWork::Nothing) => {
-                let actor = self.options.actor.clone();
-                // Whoever opened it again meanwhile does it again.
-                if let Err(error) =
-                    self.patiently(|it| landing::record_no_commit(it.stage.list, &actor, id))
-                {
-                    refusal(error)?;
-                }
-                format!("task {id} {NO_COMMIT}")
-            }
+        let is_bare = matches!(kept, Ok(KeptWork::Nothing | KeptWork::Left(_)))
+            && !worktree::has_commits(top, branch).unwrap_or(true);
+        let words = match kept {
+            Ok(KeptWork::Nothing) if is_bare => format!("task {id} {NO_COMMIT}"),
+            Ok(KeptWork::Nothing) => return Ok(None),
             Ok(KeptWork::Committed(files)) => {
                 format!(
                     "task {id}: its agent left {files} uncommitted, which is committed on {branch} now"
@@ -76,6 +69,14 @@ impl Driver<'_> {
                 format!("task {id} passed, and its worktree cannot be looked at: {error}")
             }
         };
+        if is_bare {
+            let actor = self.options.actor.clone();
+            let record = |it: &mut Self| landing::record_no_commit(it.stage.list, &actor, id);
+            // Whoever opened it again meanwhile does it again.
+            if let Err(error) = self.patiently(record) {
+                refusal(error)?;
+            }
+        }
         self.tell(RunEvent::Notice { words })?;
         Ok(None)
     }

@@ -43,7 +43,7 @@ use crate::{
     driver::RunContext,
     error::{Error, Result},
     events::{LandingAgain, RunEvent},
-    worktree::submodules,
+    worktree::submodules::{self, Pointed},
 };
 
 pub use rehearsal::{Rehearsed, rehearse};
@@ -302,11 +302,22 @@ impl<'a> Landing<'a> {
                 Merged::Commit(commit) => {
                     self.tree.went_to(Some(&commit));
                     let top = &self.stage.repository.top;
-                    if let Some(why) = submodules::bring_pointed(top, before, &commit)? {
-                        self.leave(branch, why)?;
-                        break;
+                    match submodules::bring_pointed(top, before, &commit)? {
+                        Pointed::There => merged.push((branch.clone(), commit)),
+                        // It goes back to its agent once it comes alone.
+                        Pointed::NoSubmodule(_) if !merged.is_empty() => break,
+                        Pointed::NoSubmodule(path) => {
+                            let why = format!(
+                                "It committed {path}, a repository of its own that .gitmodules does not name: \
+                                 nothing but a pointer to it would land."
+                            );
+                            return self.refuse(queue, branch, why);
+                        }
+                        Pointed::Missing(why) => {
+                            self.leave(branch, why)?;
+                            break;
+                        }
                     }
-                    merged.push((branch.clone(), commit));
                 }
                 // Against what landed, or only against its neighbours: alone it will show.
                 Merged::Conflict(_) if !merged.is_empty() => break,

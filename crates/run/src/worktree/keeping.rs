@@ -1,7 +1,8 @@
 //! What an agent left uncommitted when its task passed, brought onto the task's branch.
 //!
 //! Owns the one commit that is made of it, whose message says so, and that the branch follows where an agent
-//! committed on one of its own. Nothing is forced: what stands in the way is told, and all stays as it is.
+//! committed on one of its own. Nothing is forced: what stands in the way is told, and all stays as it is. A
+//! repository that an agent made in its worktree is not committed: a commit would hold a pointer to it alone.
 
 use std::path::Path;
 
@@ -30,13 +31,14 @@ pub enum KeptWork {
 pub fn keep(top: &Path, worktree: &Worktree, subject: &str) -> WorktreeResult<KeptWork> {
     let (path, branch) = (&worktree.path, worktree.branch.full());
     let files = status::uncommitted(path)?.all;
+    let nested = nested(path)?;
     if !files.is_empty() {
         if let Some(what) = status::underway(path)? {
             return Ok(KeptWork::Left(format!(
                 "a {what} is under way in it: {files}"
             )));
         }
-        if let Some(why) = commit_all(top, worktree, subject)? {
+        if let Some(why) = commit_all(top, worktree, subject, &nested)? {
             return Ok(KeptWork::Left(format!("{files}: {why}")));
         }
     }
@@ -63,6 +65,7 @@ pub fn keep(top: &Path, worktree: &Worktree, subject: &str) -> WorktreeResult<Ke
             )));
         }
         return Ok(match files.is_empty() {
+            _ if !nested.is_empty() => KeptWork::Left(of_their_own(&nested)),
             true => KeptWork::Nothing,
             false => KeptWork::Committed(files),
         });
@@ -74,7 +77,30 @@ pub fn keep(top: &Path, worktree: &Worktree, subject: &str) -> WorktreeResult<Ke
         )));
     }
     follow(top, &branch, &head, &tip)?;
-    Ok(KeptWork::Followed(files))
+    Ok(match nested.is_empty() {
+        true => KeptWork::Followed(files),
+        false => KeptWork::Left(of_their_own(&nested)),
+    })
+}
+
+/// The repositories in a worktree that are no submodules of it.
+fn nested(worktree: &Path) -> WorktreeResult<Vec<String>> {
+    let out = Git::at(worktree)
+        .args(&["ls-files", "--others", "--exclude-standard", "-z"])
+        .run()?;
+    // Git goes into new directories, and not into repositories.
+    let all = out.split(|&byte| byte == 0);
+    let nested = all.filter_map(|path| path.strip_suffix(b"/"));
+    Ok(nested
+        .map(|it| String::from_utf8_lossy(it).into_owned())
+        .collect())
+}
+
+fn of_their_own(nested: &[String]) -> String {
+    format!(
+        "{}: a repository of its own, which no commit holds",
+        nested.join(", ")
+    )
 }
 
 /// Has a branch stand where its agent stands; `tip` is where it stood, nothing where it is no more.
@@ -86,11 +112,26 @@ fn follow(top: &Path, branch: &str, head: &str, tip: &str) -> WorktreeResult<()>
     Ok(())
 }
 
-/// Commits all; why not, in git's words.
-fn commit_all(top: &Path, worktree: &Worktree, subject: &str) -> WorktreeResult<Option<String>> {
+/// Commits all but these repositories; why not, in git's words.
+fn commit_all(
+    top: &Path,
+    worktree: &Worktree,
+    subject: &str,
+    nested: &[String],
+) -> WorktreeResult<Option<String>> {
     let hooks = own_hooks(top)?;
     let git = || with_hooks(Git::at(&worktree.path), hooks.as_deref());
-    git().args(&["add", "--all"]).run_patiently()?;
+    let but = nested.iter().map(|it| format!(":(exclude,literal){it}"));
+    let but: Vec<String> = but.collect();
+    let but: Vec<&str> = but.iter().map(String::as_str).collect();
+    git()
+        .args(&["add", "--all", "--", "."])
+        .args(&but)
+        .run_patiently()?;
+    let mut staged = git().args(&["diff", "--cached", "--quiet"]);
+    if staged.ask()?.code() == Some(0) {
+        return Ok(None);
+    }
     let subject = subject.split_whitespace().collect::<Vec<_>>().join(" ");
     let message = format!(
         "Task {}: {subject}\n\nIts agent said that it was done and left this uncommitted. Flagpost committed it.\n",

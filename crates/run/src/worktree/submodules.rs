@@ -49,41 +49,45 @@ pub(super) fn only_here(worktree: &Path) -> WorktreeResult<Vec<LonelyCommits>> {
     Ok(found)
 }
 
+/// What is with the commits of submodules to which a commit points.
+pub(crate) enum Pointed {
+    /// The repository has all of them.
+    There,
+    /// What lies at this path is a repository that is no submodule: a commit holds nothing but the pointer.
+    NoSubmodule(String),
+    /// One cannot be had, and why.
+    Missing(String),
+}
+
 /// Sees to it that the repository at `top` has each commit of a submodule to which `commit` points and `base`
-/// does not; why one cannot be had.
-pub(crate) fn bring_pointed(
-    top: &Path,
-    base: &str,
-    commit: &str,
-) -> WorktreeResult<Option<String>> {
+/// does not.
+pub(crate) fn bring_pointed(top: &Path, base: &str, commit: &str) -> WorktreeResult<Pointed> {
     let changed = pointers(top, base, commit)?;
     if changed.is_empty() {
-        return Ok(None);
+        return Ok(Pointed::There);
     }
     let [_, common] = git_dirs(top)?;
     let names = names(top, commit)?;
     for (path, pointed) in changed {
         let known = names.iter().find(|(it, _)| *it == path);
         let Some((_, name)) = known else {
-            return Ok(Some(format!(
-                "{path} is no submodule that .gitmodules names"
-            )));
+            return Ok(Pointed::NoSubmodule(path));
         };
         let copy = common.join("modules").join(name);
         if !copy.is_dir() {
-            return Ok(Some(format!(
+            return Ok(Pointed::Missing(format!(
                 "submodule {name} is not set up in {}: 'git submodule update --init {path}' does that",
                 top.display()
             )));
         }
         if !fetch(&copy, &common, name, &pointed)? {
-            return Ok(Some(format!(
+            return Ok(Pointed::Missing(format!(
                 "it points submodule {name} to {pointed}, which neither this repository, its worktrees nor the \
                  submodule's remote has"
             )));
         }
     }
-    Ok(None)
+    Ok(Pointed::There)
 }
 
 /// Whether the copy has the commit, from a worktree or from its remote where it had it not.

@@ -95,6 +95,34 @@ fn it_is_on_the_tasks_branch_wherever_its_agent_left_it() {
             |it| matches!(it, KeptWork::Left(why) if why.contains("does not build on")),
         ),
         (
+            "a repository of its own beside a file, and one without a commit",
+            |place, it| {
+                place.write(&it.path, "new/file", "new\n");
+                for nested in ["new/tool", "empty"] {
+                    fs::create_dir_all(it.path.join(nested)).unwrap();
+                    git(&it.path.join(nested), &["init", "-q"]);
+                }
+                place.write(&it.path, "new/tool/one", "1");
+                git(&it.path.join("new/tool"), &["add", "one"]);
+                let by = ["-c", "user.name=T", "-c", "user.email=t@example.com"];
+                git(
+                    &it.path.join("new/tool"),
+                    &[&by[..], &["commit", "-qm", "one"]].concat(),
+                );
+            },
+            "README new/file",
+            |it| matches!(it, KeptWork::Left(why) if why.starts_with("empty, new/tool: a repository of its own")),
+        ),
+        (
+            "nothing but a repository of its own",
+            |_, it| {
+                fs::create_dir(it.path.join("tool")).unwrap();
+                git(&it.path.join("tool"), &["init", "-q"]);
+            },
+            "README",
+            |it| matches!(it, KeptWork::Left(why) if why.starts_with("tool: ")),
+        ),
+        (
             "in the middle of a merge",
             |place, it| {
                 place.commit(it, "README", "theirs\n");
@@ -130,7 +158,8 @@ fn it_is_on_the_tasks_branch_wherever_its_agent_left_it() {
             if matches!(&kept, KeptWork::Committed(_)) {
                 assert_eq!(last, "Task 7: Write it well");
             }
-            if matches!(kept, KeptWork::Nothing | KeptWork::Left(_)) {
+            let has_more = *files != "README";
+            if matches!(kept, KeptWork::Nothing) || matches!(kept, KeptWork::Left(_)) && !has_more {
                 assert_eq!(after, before);
             }
         },
