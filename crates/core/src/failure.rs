@@ -84,11 +84,11 @@ pub fn judge(error: &Error) -> (FailureKind, Option<String>) {
                 "its progress.jsonl tells of no times; 'flagpost session show' shows what is known",
             ),
         ),
-        Error::Vanished { .. } => (
+        Error::Vanished { task, list, .. } => (
             FailureKind::NotFound,
-            hint(
-                "'flagpost doctor --fix' brings it back; 'flagpost history --task ID' tells of it",
-            ),
+            Some(format!(
+                "'flagpost doctor --fix' brings it back; 'flagpost history --task {task} --list {list}' tells of it"
+            )),
         ),
         Error::UnknownWorker { .. } | Error::NotFound { what: "worker", .. } => (
             FailureKind::NotFound,

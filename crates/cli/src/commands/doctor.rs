@@ -4,7 +4,7 @@ mod agents;
 
 pub use agents::Agents;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use flagpost_core::{
     answers::{self, Examined, FindingCounts},
@@ -60,7 +60,8 @@ pub fn run(context: &Context, args: &DoctorArgs) -> anyhow::Result<Answer> {
         return agents::run(context, args);
     }
     let mut findings = examine(context);
-    let fixes: Vec<Fix> = fixes(&findings).cloned().collect();
+    // Several findings may need the same.
+    let fixes: BTreeSet<Fix> = fixes(&findings).cloned().collect();
     let mut mended = Vec::new();
     // Nothing is written by a clock that is beyond all times; the finding says so.
     if args.fix && context.home.must_know_the_time().is_ok() {
@@ -71,7 +72,11 @@ pub fn run(context: &Context, args: &DoctorArgs) -> anyhow::Result<Answer> {
             if !fixes.is_empty() {
                 confirm(args, fixes.len())?;
             }
-            mended = doctor::mend(&context.home, &context.actor()?, fixes);
+            mended = doctor::mend(
+                &context.home,
+                &context.actor()?,
+                fixes.into_iter().collect(),
+            );
             findings = examine(context);
         }
     }

@@ -90,7 +90,7 @@ pub fn mend(home: &Home, actor: &WorkerId, mut fixes: Vec<Fix>) -> Vec<Mended> {
             Fix::RecountMail(repository, worker, direction) => {
                 Fleet::of(home, repository).recount(worker, *direction)
             }
-            Fix::BringBack(list) => bound(home, list).and_then(|list| list.bring_back(actor)),
+            Fix::BringBack(list, repository) => bring_back(home, actor, list, repository),
             Fix::Unblock(list, blocking, missing) => {
                 bound(home, list).and_then(|list| tasks::unblock(&list, actor, blocking, missing))
             }
@@ -139,6 +139,17 @@ fn bind(home: &Home, actor: &WorkerId, list: &ListId, repository: &RepoId) -> Re
     // What was numbered elsewhere meanwhile must not be numbered again.
     resume(home, actor, repository)?;
     Ok(bound)
+}
+
+fn bring_back(home: &Home, actor: &WorkerId, id: &ListId, repository: &RepoId) -> Result<bool> {
+    if let Some(list) = List::absent(home, id)? {
+        home.make_dirs(list.dir())?;
+        bind(home, actor, id, repository)?;
+    }
+    let came_back = bound(home, id)?.bring_back(actor)?;
+    // A new counter knows none of them.
+    recount(home, actor, id)?;
+    Ok(came_back)
 }
 
 fn reconcile_messages(home: &Home, actor: &WorkerId, repository: &RepoId) -> Result<bool> {

@@ -95,8 +95,8 @@ pub enum Fix {
     RecountMail(RepoId, WorkerId, Direction),
     /// Make both files say that the first task waits for the second.
     Mirror(ListId, TaskId, TaskId),
-    /// Put the files of a list back that another program took away.
-    BringBack(ListId),
+    /// Put the files of a list back that another program took away, as this history last tells of them.
+    BringBack(ListId, RepoId),
     /// Make the first task not block the second, which does not exist.
     Unblock(ListId, TaskId, TaskId),
 }
@@ -135,7 +135,7 @@ impl std::fmt::Display for Fix {
                 f,
                 "make both files in list {list} say that {waiting} waits for {blocker}"
             ),
-            Self::BringBack(list) => write!(
+            Self::BringBack(list, _) => write!(
                 f,
                 "put the tasks of list {list} back as the history last tells of them"
             ),

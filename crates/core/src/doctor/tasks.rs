@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flagpost_disk::dialects::claude_tasks;
 use flagpost_model::{
-    TaskId,
+    ListId, TaskId,
     finding::Code,
     plan::{Graph, dangling, one_sided, parent_circles},
 };
@@ -14,7 +14,7 @@ use super::{
     Finding, Fix, word,
     world::{ListSnapshot, World},
 };
-use crate::error::Result;
+use crate::{error::Result, list::List};
 
 /// A claim that expired just now is nobody's business.
 const LONG_AGO: SignedDuration = SignedDuration::from_hours(1);
@@ -94,8 +94,10 @@ pub(super) fn links(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
             findings.push(put(finding, &link.silent));
         }
         let broken = broken_ids(seen);
+        let is_named =
+            |missing: &TaskId| broken.contains(missing) || seen.vanished.contains(missing);
         for (waiting, missing) in graph.unknown() {
-            if broken.contains(missing) {
+            if is_named(missing) {
                 continue;
             }
             let what = format!("{waiting} waits for {missing}, which does not exist");
@@ -108,7 +110,7 @@ pub(super) fn links(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
             ));
         }
         for (blocking, missing) in dangling(&seen.outlines) {
-            if broken.contains(&missing) {
+            if is_named(&missing) {
                 continue;
             }
             let what = format!("{blocking} blocks {missing}, which does not exist");
@@ -125,17 +127,16 @@ pub(super) fn links(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
 /// Tasks whose files another program took away.
 pub(super) fn vanished(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
     for seen in &world.lists {
-        // A list whose history cannot be read is told of where that is looked at.
-        let vanished = seen.list.vanished().unwrap_or_default();
-        let known = seen.list.last_known(&vanished).unwrap_or_default();
-        for task in vanished {
-            let finding = match known.contains_key(&task) {
-                true => Finding::new(
+        let known = seen.list.last_known(&seen.vanished).unwrap_or_default();
+        for task in &seen.vanished {
+            let owner = seen.list.repository().ok();
+            let finding = match owner.filter(|_| known.contains_key(task)) {
+                Some(owner) => Finding::new(
                     Code::TaskVanished,
                     format!("another program took the file of task {task} away"),
                 )
-                .fix(Fix::BringBack(seen.id().clone())),
-                false => Finding::new(
+                .fix(Fix::BringBack(seen.id().clone(), owner)),
+                None => Finding::new(
                     Code::TaskVanished,
                     format!(
                         "another program took the file of task {task} away, and the history is too old to have all of it"
@@ -148,10 +149,31 @@ pub(super) fn vanished(world: &World<'_>, findings: &mut Vec<Finding>) -> Result
             };
             findings.push(
                 finding
-                    .at(seen.list.task_path(&task))
+                    .at(seen.list.task_path(task))
                     .list(seen.id())
-                    .task(&task),
+                    .task(task),
             );
+        }
+    }
+    for (repository, known) in &world.repositories {
+        let lists = known.survey.iter().flat_map(|it| &it.lists);
+        for id in lists.filter_map(|it| it.parse::<ListId>().ok()) {
+            let Some(list) = List::absent(world.home, &id)? else {
+                continue;
+            };
+            let tasks = list.away(repository, u64::MAX).unwrap_or_default().len();
+            if tasks == 0 {
+                continue;
+            }
+            let files = match tasks {
+                1 => "the file of a task".to_owned(),
+                _ => format!("the files of {tasks} tasks"),
+            };
+            let what = format!("another program took list {id} away, with {files}");
+            let finding = Finding::new(Code::TaskVanished, what)
+                .at(list.dir())
+                .list(&id);
+            findings.push(finding.fix(Fix::BringBack(id, repository.clone())));
         }
     }
     Ok(())

@@ -4,12 +4,12 @@
 //! is looked at all the same.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
 };
 
 use flagpost_disk::{TaskFile, dialects::coordination, fsx};
-use flagpost_model::{ListId, RepoId, finding::Code, task::Outline};
+use flagpost_model::{ListId, RepoId, TaskId, finding::Code, task::Outline};
 
 use super::{Finding, describe, word};
 use crate::{
@@ -42,6 +42,8 @@ pub(super) struct ListSnapshot<'h> {
     pub(super) tasks: Vec<TaskFile>,
     pub(super) outlines: Vec<Outline>,
     pub(super) broken: Vec<Skipped>,
+    /// Its tasks whose files another program took away.
+    pub(super) vanished: BTreeSet<TaskId>,
 }
 
 /// A repository's directory in the home.
@@ -201,6 +203,8 @@ fn lists<'h>(home: &'h Home, findings: &mut Vec<Finding>) -> Vec<ListSnapshot<'h
                 outlines: tasks.iter().map(|file| Outline::from(&file.task)).collect(),
                 tasks,
                 broken,
+                // A history that cannot be read is told of where that is looked at.
+                vanished: list.vanished().unwrap_or_default(),
                 list,
             })
         });

@@ -4,6 +4,8 @@
 //! number is above all that were seen. That line says how much was found, and so much is not
 //! reported again; more than that was done since. Nothing is ever rewritten.
 
+use std::collections::BTreeSet;
+
 use flagpost_disk::{
     self as disk,
     fsx::{self, Rank},
@@ -42,6 +44,8 @@ pub(crate) struct HistoryScan {
     pub(crate) acknowledged: Vec<Acknowledgement>,
     /// Where its numbers first leap.
     pub(crate) leap: Option<Leap>,
+    /// The lists that its lines are about.
+    pub(crate) lists: BTreeSet<String>,
 }
 
 /// Somebody went on in a history that had been altered.
@@ -77,6 +81,7 @@ struct ScannedLine {
     #[serde(rename = "repo")]
     _repo: RepoId,
     kind: Kind,
+    list: Option<Value>,
     prev: Option<Value>,
 }
 
@@ -167,6 +172,9 @@ impl HistoryScan {
             survey.last = head.n;
             survey.highest = survey.highest.max(head.n);
             survey.newest = survey.newest.max(Some(head.at));
+            if let Some(Value::String(list)) = head.list {
+                survey.lists.insert(list);
+            }
         }
         survey
     }

@@ -140,6 +140,15 @@ impl<'h> List<'h> {
         Self::open_dir(home, &id.into())
     }
 
+    /// The list of this name, where it has no directory.
+    pub(crate) fn absent(home: &'h Home, id: &ListId) -> Result<Option<Self>> {
+        match Self::open(home, id) {
+            Ok(_) => Ok(None),
+            Err(Error::NotFound { .. }) => Ok(Some(Self::of_home(home, &id.into()))),
+            Err(error) => Err(error),
+        }
+    }
+
     fn open_dir(home: &'h Home, list: &ListRef) -> Result<Self> {
         let list = Self::of_home(home, list);
         if list.exists()? {
@@ -403,12 +412,7 @@ impl<'h> List<'h> {
         if let Some(table) = self.table() {
             return Ok(table.view()?.files.keys().cloned().collect());
         }
-        let names = self
-            .home
-            .fs()
-            .names(&self.dir)
-            .map_err(disk::Error::io("list", &self.dir))?;
-        Ok(names
+        Ok(fsx::names(self.home.fs(), &self.dir)?
             .iter()
             .filter_map(|name| claude_tasks::id_of(name.to_str()?))
             .collect())

@@ -12,7 +12,7 @@ use std::{
 
 use flagpost_disk::{TaskFile, dialects::claude_tasks, fsx, task_file};
 use flagpost_model::{
-    TaskId, WorkerId, plan,
+    RepoId, TaskId, WorkerId, plan,
     task::{Outline, State},
 };
 use serde_json::Value;
@@ -53,15 +53,19 @@ impl List<'_> {
     }
 
     fn vanished_within(&self, bytes: u64) -> Result<BTreeSet<TaskId>> {
-        let none = BTreeSet::new();
         // A list that no history tells of has lost nothing that one knows.
         let recorder = self.recorder().ok().flatten();
-        let Some(repository) = recorder.filter(|_| self.table().is_none()) else {
-            return Ok(none);
-        };
+        match recorder.filter(|_| self.table().is_none()) {
+            Some(repository) => self.away(&repository, bytes),
+            None => Ok(BTreeSet::new()),
+        }
+    }
+
+    /// The tasks that are ours, as the last bytes of this history tell, and that have no files.
+    pub(crate) fn away(&self, repository: &RepoId, bytes: u64) -> Result<BTreeSet<TaskId>> {
         // Files before lines: what is made or removed meanwhile has its line by then.
         let there: BTreeSet<TaskId> = self.ids()?.into_iter().collect();
-        let history = History::of(self.home, &repository);
+        let history = History::of(self.home, repository);
         let settled = history.settled().0;
         let (mut told, mut voided, mut last) = (BTreeMap::new(), BTreeSet::new(), None);
         history.backward(bytes, &mut |line| {
@@ -84,7 +88,7 @@ impl List<'_> {
             }
             ControlFlow::Continue(())
         })?;
-        let mut vanished = none;
+        let mut vanished = BTreeSet::new();
         for (task, says) in told {
             let is_away = || fsx::stat(self.home.fs(), &self.task_path(&task));
             if says == LastWord::Ours && is_away()?.is_none() {

@@ -30,7 +30,10 @@ fn foreign(world: &World, number: u64) {
 }
 
 fn bring_back(world: &World) {
-    let fixes = vec![Fix::BringBack(world.repository.name.clone())];
+    let fixes = vec![Fix::BringBack(
+        world.repository.name.clone(),
+        world.repository.id.clone(),
+    )];
     let mended = doctor::mend(&world.home, &worker("ann"), fixes);
     assert_eq!(mended[0].outcome.as_str(), "done");
 }

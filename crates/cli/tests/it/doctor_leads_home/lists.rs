@@ -60,8 +60,22 @@ pub(super) const FAULTS: &[Fault] = &[
             world.ok(["add", "Theirs to remove"]);
             let (dir, highest) = (world.list("web"), world.list("web").join(".highwatermark"));
             let last = fs::read_to_string(highest).unwrap();
+            // That a task waits for it is no fault of its own.
+            world.ok(["add", "After it", "--after", last.trim()]);
             fs::remove_file(dir.join(format!("{}.json", last.trim()))).unwrap();
             fixed()
+        },
+    ),
+    (
+        "another program took a list away",
+        0,
+        TaskVanished,
+        |world| {
+            fs::remove_dir_all(world.list("other")).unwrap();
+            by_hand(|world| {
+                let shown = world.ok(["--list", "other", "show", "1"]);
+                assert!(shown.contains("elsewhere"), "{shown}");
+            })
         },
     ),
     ("a torn task", 1, TaskBroken, |world| {
