@@ -46,7 +46,7 @@ interface Worker {
   id: string;
   agent: string | null;
   capabilities: string[];
-  last_seen: string;
+  last_seen: string | null;
   pid: number | null;
   tmux: string | null;
   worktree: string | null;

@@ -70,14 +70,14 @@ function WorkerCard({ repo, worker }) {
   return html`
     <li class=${isIdle ? 'worker idle' : 'worker'} id=${`worker-${id}`}>
       <h3><span class=${liveness === 'silent' ? 'dim' : 'good'} role="img" aria-label=${life.word}>${life.sign}</span> ${plain(id)} <span class="dim">${plain(agent ?? '')}</span></h3>
-      <p class="dim">${isIdle && 'idle · '}${life.word} · seen ${age(last_seen)} ago</p>
+      <p class="dim">${isIdle && 'idle · '}${life.word} · ${last_seen ? `seen ${age(last_seen)} ago` : 'never seen'}</p>
       ${!isIdle && html`<dl class="facts">
         <div><dt>NOW</dt><dd>${held.length === 0 ? '–' : held.map(({ name, task }) => html`<a key=${task.id} href=${toTask(name, task.id)}>${STATES[task.state].sign} #${task.id} ${plain(task.subject)} <span class="dim">${age(task.claim?.at)}</span></a>`)}</dd></div>
         <div><dt>NEXT</dt><dd>${next == null ? '–' : `${next.seq} ${plain(next.summary)}`}</dd></div>
-        <div><dt>QUEUED</dt><dd>${to_read === 0 ? '–' : `${to_read} to be read by it`}</dd></div>
+        <div><dt>QUEUED</dt><dd>${to_read ? `${to_read} to be read by it` : '–'}</dd></div>
       </dl>`}
       ${waits.length > 0 && html`<p><a class="waits" href=${to('inbox')}>${waits.join(' · ')}</a></p>`}
-      ${(tmux !== null || worktree !== null) && html`<p>${[tmux, worktree].filter((it) => it !== null).map((it) => html`<button key=${it} type="button" class="quiet copy" onClick=${() => copy(it)}>⧉ ${plain(it)}</button>`)}</p>`}
+      ${(tmux ?? worktree) && html`<p>${[tmux, worktree].filter((it) => it !== null).map((it) => html`<button key=${it} type="button" class="quiet copy" onClick=${() => copy(it)}>⧉ ${plain(it)}</button>`)}</p>`}
     </li>
   `;
 }

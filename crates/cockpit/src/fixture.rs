@@ -44,7 +44,7 @@ fn worker(id: &str, liveness: Liveness, pending: usize) -> WorkerView {
             agent: Some("claude".to_owned()),
             capabilities: Vec::new(),
             registered_at: ago(60),
-            last_seen: ago(if liveness == Liveness::Silent { 6 } else { 0 }),
+            last_seen: Some(ago(if liveness == Liveness::Silent { 6 } else { 0 })),
             pid: None,
             tmux: Some(format!("web:{id}")),
             worktree: None,

@@ -107,14 +107,12 @@ pub enum Error {
         seq: flagpost_model::Seq,
     },
     /// Nobody is there to do the work.
-    #[error(
-        "worker {worker} is not live: its last sign of life was at {last_seen:.0}, and no process of it runs"
-    )]
+    #[error("worker {worker} is not live: {}, and no process of it runs", last_sign(*last_seen))]
     NotLive {
         /// Who.
         worker: WorkerId,
         /// Its last sign of life.
-        last_seen: Timestamp,
+        last_seen: Option<Timestamp>,
     },
     /// The worker belongs to the fleet already.
     #[error("worker {worker} is registered already")]
@@ -408,6 +406,13 @@ fn listed(broken: &[Broken]) -> String {
             let lines: Vec<String> = each.collect();
             format!("{} faults\n  {}", several.len(), lines.join("\n  "))
         }
+    }
+}
+
+fn last_sign(last_seen: Option<Timestamp>) -> String {
+    match last_seen {
+        Some(at) => format!("its last sign of life was at {at:.0}"),
+        None => "it has given no sign of life yet".to_owned(),
     }
 }
 

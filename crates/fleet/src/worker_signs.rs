@@ -115,7 +115,7 @@ mod tests {
         workers::falls_silent(&mail).unwrap();
         assert_eq!(own(&mut signs), None);
         signs.hear(&home, &here, &repos, &[(there, sign)]);
-        let last = workers::show(&mail).unwrap().worker.last_seen;
+        let last = workers::show(&mail).unwrap().worker.last_seen.unwrap();
         assert!(last > seen - SignedDuration::from_secs(1), "{last}");
         assert_eq!(own(&mut signs), None, "it was seen there");
         beat(&mail);

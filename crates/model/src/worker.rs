@@ -43,8 +43,8 @@ pub struct Worker {
     pub capabilities: Vec<String>,
     /// Since when it belongs to the fleet.
     pub registered_at: Timestamp,
-    /// Its last sign of life.
-    pub last_seen: Timestamp,
+    /// Its last sign of life. To be put on the fleet is none.
+    pub last_seen: Option<Timestamp>,
     /// Its process.
     pub pid: Option<u32>,
     /// Its pane.
@@ -71,7 +71,8 @@ impl Worker {
     }
 
     fn is_fresh(&self, now: Timestamp) -> bool {
-        now.duration_since(self.last_seen) <= FRESH
+        self.last_seen
+            .is_some_and(|at| now.duration_since(at) <= FRESH)
     }
 }
 
@@ -88,7 +89,7 @@ mod tests {
             agent: None,
             capabilities: Vec::new(),
             registered_at: seen,
-            last_seen: seen,
+            last_seen: Some(seen),
             pid: None,
             tmux: None,
             worktree: None,
@@ -105,6 +106,12 @@ mod tests {
             let live = worker(WorkerStatus::Active).liveness(at(now), running);
             assert_eq!(live, expected, "{now} {running}");
         }
+        let new = Worker {
+            last_seen: None,
+            ..worker(WorkerStatus::Active)
+        };
+        assert_eq!(new.liveness(new.registered_at, false), Liveness::Silent);
+        assert_eq!(new.liveness(new.registered_at, true), Liveness::Process);
         let retired = worker(WorkerStatus::Retired).liveness(seen, true);
         assert_eq!(retired, Liveness::Silent);
     }

@@ -20,6 +20,7 @@ fn fleet() -> World {
     let world = world_with(&["a", "b"]);
     world.ok(["claim", "1"]);
     world.ok(["worker", "add", "W1"]);
+    world.ok(["worker", "heartbeat", "--as", "W1"]);
     world.ok(["assign", "1", "W1", "--inline", "x"]);
     world.ok(["ratify", "W1"]);
     world

@@ -376,7 +376,16 @@ fn it_changes_no_result_of_any_command() {
         }
         beside += &world.transcript(line);
     }
-    assert_eq!(beside, alone);
+    assert_eq!(without_numbers(&beside), without_numbers(&alone));
+}
+
+/// Without the numbers of the history's lines: the daemon's own, that W1 gave a sign of life, is between them.
+fn without_numbers(told: &str) -> String {
+    let line = |line: &str| match line.strip_prefix("history ").map(|it| it.split_once(": ")) {
+        Some(Some((_, words))) => format!("history: {words}\n"),
+        _ => format!("{line}\n"),
+    };
+    told.lines().map(line).collect()
 }
 
 #[test]

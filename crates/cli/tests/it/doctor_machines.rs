@@ -202,6 +202,7 @@ fn what_holds_up_the_reports_that_are_kept() {
 fn agents_beside_a_key_that_may_decide() {
     let world = world_with(&["a"]);
     world.ok(["worker", "add", "W1"]);
+    world.ok(["worker", "heartbeat", "--as", "W1"]);
     let world = share(world);
     for (may_decide, codes) in [
         (json!(true), vec!["fleet-gate-open".to_owned()]),

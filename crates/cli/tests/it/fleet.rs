@@ -44,6 +44,7 @@ impl Fleet {
         let workers: Vec<String> = (1..=count).map(|n| format!("W{n}")).collect();
         for worker in &workers {
             world.ok(["worker", "add", worker]);
+            world.ok(["worker", "heartbeat", "--as", worker]);
         }
         let repositories = fs::read_dir(home.join("repos")).unwrap();
         let dir = repositories.map(|it| it.unwrap().path()).next().unwrap();

@@ -35,6 +35,9 @@ fn fleet() -> World {
     let world = world();
     world.ok(["worker", "add", "W1", "--agent", "claude"]);
     world.ok(["worker", "add", "W2"]);
+    for worker in ["W1", "W2"] {
+        world.ok(["worker", "heartbeat", "--as", worker]);
+    }
     world.ok([
         "assign",
         "#1192",
@@ -50,6 +53,7 @@ fn fleet() -> World {
 fn assign() {
     let world = world();
     world.ok(["worker", "add", "W7"]);
+    world.ok(["worker", "heartbeat", "--as", "W7"]);
     std::fs::write(world.repository().join("brief.md"), "# From a file\n").unwrap();
     transcript!(world, named, @r#"
     $ assign '#1244' W7 --brief brief.md
@@ -98,6 +102,12 @@ fn what_a_silent_worker_is_assigned_waits_for_it_and_the_slash_command_refuses()
     let world = world();
     world.ok(["worker", "add", "W7"]);
     transcript!(world, @r#"
+    $ slash '/assign 1 W7 --inline=a'
+    exit 4
+    2> flagpost: worker W7 is not live: it has given no sign of life yet, and no process of it runs
+    2>   hint: it is live once it asks: 'flagpost worker next' or 'flagpost worker heartbeat'; 'flagpost assign' queues a brief until then
+    $ worker heartbeat W7
+    W7 is live
     $ FLAGPOST_CLOCK=2026-05-13T15:00:00Z slash '/assign 1 W7 --inline=a'
     exit 4
     2> flagpost: worker W7 is not live: its last sign of life was at 2026-05-13T14:25:00Z, and no process of it runs
@@ -477,6 +487,7 @@ fn slash() {
 fn a_policy_ratifies_what_it_names() {
     let world = world();
     world.ok(["worker", "add", "W1"]);
+    world.ok(["worker", "heartbeat", "--as", "W1"]);
     let policy = world.home().join("policy.toml");
     let rule = "[[rule]]\nname = \"turns\"\nkind = \"redirect\"\nthen = \"ratify\"\n";
     std::fs::write(&policy, rule).unwrap();

@@ -21,6 +21,7 @@ pub fn stage(plan: &str, workers: &[&str]) -> Stage {
     on_the_path(&stage.world);
     for worker in workers {
         now(&stage.world, &["worker", "add", worker]);
+        now(&stage.world, &["worker", "heartbeat", "--as", worker]);
     }
     stage
 }
@@ -106,6 +107,7 @@ fn a_worker_that_is_not_there_is_refused_before_anything_starts() {
         );
     assert_eq!(ran.code, 4, "{ran}");
     assert!(ran.stderr.contains("worker W1 is not live"), "{ran}");
+    stage.world.ok(["worker", "heartbeat", "--as", "W1"]);
     let ran = stage.world.flagpost(["run", "--workers", "W1,W7"]);
     assert_eq!(ran.code, 3, "{ran}");
     let ran = stage.world.flagpost(["run", "--workers", "W1,W1"]);

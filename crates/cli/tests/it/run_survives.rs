@@ -138,13 +138,12 @@ fn try_seed(seed: u64) {
         &["W1", "W2"]
     };
     for worker in workers {
-        assert_eq!(
-            stage
-                .world
-                .run(&mut now(&stage, &["worker", "add", worker]))
-                .code,
-            0
-        );
+        for args in [
+            &["worker", "add", worker][..],
+            &["worker", "heartbeat", "--as", worker],
+        ] {
+            assert_eq!(stage.world.run(&mut now(&stage, args)).code, 0);
+        }
     }
     let mut args = vec!["--workers".to_owned(), workers.join(",")];
     if seed % 2 == 1 {

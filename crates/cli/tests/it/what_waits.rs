@@ -20,6 +20,7 @@ fn briefs_that_wait_for_a_word_come_before_everything_else() {
     added 1 A task
     $ FLAGPOST_CLOCK=2026-05-13T14:26:00Z relay redirect W1 'Look at #1244 first'
     REDIRECTED → W1 (seq=0001)
+    2> flagpost: W1 is not running: it reads this when it starts
     $ status
     Waits for your word
       2 briefs, the oldest for W2, now: #1192 Merge the seal

@@ -16,7 +16,7 @@ fn the_fleet() {
     $ worker add W2 --agent codex --can rust --can sql --tmux fleet:1.0
     added W2
     $ worker add W10 --json
-    {"schema":"flagpost.worker/1","id":"W10","agent":null,"capabilities":[],"registered_at":"2026-05-13T14:25:00Z","last_seen":"2026-05-13T14:25:00Z","pid":null,"tmux":null,"worktree":null,"status":"active","liveness":"heartbeat","to_decide":0,"withheld":0,"to_read":0,"reports":0,"has_token":false}
+    {"schema":"flagpost.worker/1","id":"W10","agent":null,"capabilities":[],"registered_at":"2026-05-13T14:25:00Z","last_seen":null,"pid":null,"tmux":null,"worktree":null,"status":"active","liveness":"silent","to_decide":0,"withheld":0,"to_read":0,"reports":0,"has_token":false}
     $ worker add W2
     exit 4
     2> flagpost: worker W2 is registered already
@@ -25,28 +25,30 @@ fn the_fleet() {
     exit 6
     2> flagpost: "../W" is not a worker id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit
     $ worker list
-    WORKER  STATE  AGENT  LAST SEEN
-    W2      live   codex  now
-    W10     live          now
+    WORKER  STATE   AGENT  LAST SEEN
+    W2      silent  codex  never
+    W10     silent         never
     $ worker list --quiet
     W2
     W10
     $ worker show W2
-    W2 live
+    W2 silent
       agent    codex
       can      rust, sql
       tmux     fleet:1.0
       added    now
-      seen     now
+      seen     never
       inbox    0 to decide, 0 to read
       outbox   0 to read
     $ worker show W3
     exit 3
     2> flagpost: there is no worker W3
     2>   hint: 'flagpost worker list' shows the fleet, 'flagpost worker add' adds to it; a worker's own verbs take --as
+    $ worker heartbeat --as W10
+    W10 is live
     $ FLAGPOST_CLOCK=2026-05-13T14:30:00Z worker list
     WORKER  STATE   AGENT  LAST SEEN
-    W2      silent  codex  5m ago
+    W2      silent  codex  never
     W10     silent         5m ago
     $ FLAGPOST_CLOCK=2026-05-13T14:30:00Z worker heartbeat --as W2 --agent claude
     W2 is live

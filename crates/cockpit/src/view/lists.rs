@@ -164,7 +164,10 @@ fn worker_cells(app: &App, row: usize) -> (&'static str, Role, String, String) {
         }
     }
     if !is_live {
-        right.push(format!("silent {}", age(app, view.worker.last_seen)));
+        right.push(match view.worker.last_seen {
+            Some(at) => format!("silent {}", age(app, at)),
+            None => "never seen".to_owned(),
+        });
     } else if let Some(claim) = held.and_then(|it| it.state.claim()) {
         right.push(age(app, claim.at));
     }

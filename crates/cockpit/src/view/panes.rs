@@ -113,7 +113,10 @@ fn worker(app: &App) -> (String, Vec<Line<'static>>) {
         let label = if n == 0 { "files" } else { "" };
         lines.push(labelled(app, label, it.wanted.path.as_str()));
     }
-    let seen = format!("{} ago, {}", age(app, view.worker.last_seen), view.liveness);
+    let seen = match view.worker.last_seen {
+        Some(at) => format!("{} ago, {}", age(app, at), view.liveness),
+        None => format!("never, {}", view.liveness),
+    };
     lines.push(labelled(app, "seen", &seen));
     if view.reports > 0 {
         let reports = format!("{} unread (:report.list)", view.reports);

@@ -65,9 +65,9 @@ impl LivenessWatch {
         let mut entries = Vec::new();
         for (worker, liveness) in workers::at_work(fleet)? {
             let now = Life::from(liveness);
-            // Whoever has just joined is live, and its registration says so.
+            // To be put on the fleet is no sign of life yet.
             let before = self.known.insert(worker.clone(), now);
-            if before.unwrap_or(Life::Live) != now {
+            if before.unwrap_or(Life::Silent) != now {
                 let entry = Entry::new(Kind::WorkerLiveness).mail(&worker, None);
                 entries.push(entry.detail("liveness", liveness.as_str()));
             }
@@ -88,8 +88,7 @@ impl LivenessWatch {
 fn sign_of_life(line: &Line) -> Option<(WorkerId, Life)> {
     let entry = &line.entry;
     let life = match entry.kind {
-        Kind::WorkerRegistered => Life::Live,
-        Kind::WorkerRetired => Life::Silent,
+        Kind::WorkerRegistered | Kind::WorkerRetired => Life::Silent,
         Kind::WorkerLiveness => {
             let word = entry.detail.get("liveness").and_then(Value::as_str);
             word?.parse::<Liveness>().ok()?.into()

@@ -139,7 +139,7 @@ fn join(fleet: &Fleet<'_>, actor: &WorkerId, id: &WorkerId, traits: Traits) -> R
             agent: traits.agent.clone(),
             capabilities: traits.capabilities.clone(),
             registered_at: locked.at,
-            last_seen: locked.at,
+            last_seen: None,
             pid: traits.pid,
             tmux: traits.tmux.clone(),
             worktree: traits.worktree.clone(),
@@ -206,7 +206,7 @@ pub fn heartbeat(mail: &Mail<'_>, traits: Traits) -> Result<Worker> {
 
 fn beat(mail: &Mail<'_>, traits: Traits) -> Result<Worker> {
     rewrite(mail, |worker, now| Worker {
-        last_seen: worker.last_seen.max(now),
+        last_seen: worker.last_seen.max(Some(now)),
         agent: traits.agent.or(worker.agent),
         pid: traits.pid.or(worker.pid),
         tmux: traits.tmux.or(worker.tmux),
@@ -233,7 +233,7 @@ pub fn falls_silent(mail: &Mail<'_>) -> Result<()> {
     rewrite(mail, |worker, now| {
         let stale = now.saturating_sub(FRESH * 2);
         Worker {
-            last_seen: worker.last_seen.min(stale.unwrap_or(now)),
+            last_seen: worker.last_seen.map(|at| at.min(stale.unwrap_or(now))),
             pid: None,
             ..worker
         }
@@ -244,7 +244,7 @@ pub fn falls_silent(mail: &Mail<'_>) -> Result<()> {
 /// The sign of life that any verb of the worker is; written only where the last one has aged.
 pub fn seen_at_work(mail: &Mail<'_>) -> Result<()> {
     let worker = mail.file()?.content;
-    if mail.home.now().duration_since(worker.last_seen) > HEARTBEAT_INTERVAL {
+    if has_aged(worker.last_seen, mail.home.now()) {
         beat(mail, Traits::default())?;
     }
     Ok(())
@@ -253,15 +253,19 @@ pub fn seen_at_work(mail: &Mail<'_>) -> Result<()> {
 /// The sign of life that a worker gave on another machine; written only where the one here has aged.
 pub fn seen_elsewhere(mail: &Mail<'_>, at: Timestamp) -> Result<()> {
     let known = mail.file()?.content;
-    let is_news = at.duration_since(known.last_seen) > HEARTBEAT_INTERVAL;
-    if known.standing == WorkerStatus::Active && is_news {
+    if known.standing == WorkerStatus::Active && has_aged(known.last_seen, at) {
         rewrite(mail, |worker, now| Worker {
             // A machine whose clock is ahead makes nobody live for longer.
-            last_seen: at.min(now).max(worker.last_seen),
+            last_seen: worker.last_seen.max(Some(at.min(now))),
             ..worker
         })?;
     }
     Ok(())
+}
+
+/// Whether a sign of life at this time says more than the last one.
+fn has_aged(last_seen: Option<Timestamp>, at: Timestamp) -> bool {
+    last_seen.is_none_or(|last| at.duration_since(last) > HEARTBEAT_INTERVAL)
 }
 
 /// One worker.
@@ -292,18 +296,17 @@ pub fn at_work(fleet: &Fleet<'_>) -> Result<Vec<(WorkerId, Liveness)>> {
     Ok(each.collect())
 }
 
-/// When each worker that is live was seen last, after its registration, of which a line tells. One that lives
-/// by its process is seen now. A time that is still to come says nothing.
+/// When each worker that is live was seen last. One that lives by its process is seen now. A time that is
+/// still to come says nothing.
 pub fn signs(fleet: &Fleet<'_>) -> Result<BTreeMap<WorkerId, Timestamp>> {
     let (active, now) = (active(fleet)?.into_iter(), fleet.home.now());
     let each = active.filter_map(|(mail, worker)| match liveness(&mail, &worker) {
-        Liveness::Heartbeat
-            if worker.last_seen > worker.registered_at && worker.last_seen <= now =>
-        {
-            Some((worker.id, worker.last_seen))
+        Liveness::Heartbeat => {
+            let at = worker.last_seen.filter(|at| *at <= now)?;
+            Some((worker.id, at))
         }
         Liveness::Process => Some((worker.id, now)),
-        Liveness::Heartbeat | Liveness::Silent => None,
+        Liveness::Silent => None,
     });
     Ok(each.collect())
 }
@@ -449,9 +452,7 @@ impl Mail<'_> {
         };
         let read = layout::read_worker(&self.worker, &bytes);
         let mut file = read.map_err(|reason| disk::Error::Malformed { path, reason })?;
-        if let Some(at) = self.touched()? {
-            file.content.last_seen = file.content.last_seen.max(at);
-        }
+        file.content.last_seen = file.content.last_seen.max(self.touched()?);
         Ok(file)
     }
 

@@ -50,6 +50,7 @@ fn furnished() -> Place {
     let fleet = Fleet::of(&place.home, &repository.id);
     for id in ["W1", "W2"] {
         workers::register(&fleet, &ann(), &worker(id), Traits::default()).unwrap();
+        workers::heartbeat(&fleet.mail(&worker(id)).unwrap(), Traits::default()).unwrap();
     }
     propose(&place, "W1", "1", "One\n");
     propose(&place, "W1", "2", "Two\n");

@@ -9,7 +9,9 @@ use flagpost_core::{
     relay::{
         Fleet, briefs,
         decide::{self, DecisionRequest},
-        deliver, slash,
+        deliver,
+        liveness::LivenessWatch,
+        slash,
         workers::{self, Traits},
     },
     tasks::{self, Fields, Move, Parts},
@@ -38,6 +40,15 @@ fn fleet(place: &Place) -> Fleet<'_> {
 
 fn register(place: &Place) {
     workers::register(&fleet(place), &ann(), &w1(), Traits::default()).unwrap();
+}
+
+/// Registers it, and the history tells that it has given a sign of life.
+fn register_live(place: &Place) {
+    register(place);
+    let fleet = fleet(place);
+    workers::heartbeat(&fleet.mail(&w1()).unwrap(), Traits::default()).unwrap();
+    let mut watch = LivenessWatch::begin(&fleet).unwrap();
+    assert_eq!(watch.look(&fleet, &ann()).unwrap(), 1);
 }
 
 fn propose(place: &Place, ticket: u64) -> Seq {
@@ -76,7 +87,7 @@ fn last(place: &Place) -> u64 {
 #[test]
 fn the_state_comes_first_and_then_each_transition_by_its_number() {
     let place = Place::new();
-    register(&place);
+    register_live(&place);
     propose(&place, 1);
     let served = place.serve();
     let mut all = Listening::to(&served, "/v1/events?repo=web");

@@ -17,6 +17,7 @@ pub fn with_workers(ids: &[&str]) -> Place {
     for id in ids {
         let (ann, id) = ("ann".parse().unwrap(), id.parse().unwrap());
         workers::register(&fleet, &ann, &id, Traits::default()).unwrap();
+        workers::heartbeat(&fleet.mail(&id).unwrap(), Traits::default()).unwrap();
     }
     place
 }

@@ -282,7 +282,7 @@ impl<'a> Residents<'a> {
         let Some(since) = self.silent.get(worker) else {
             return Ok(true);
         };
-        Ok(workers::show(&mail)?.worker.last_seen > *since)
+        Ok(workers::show(&mail)?.worker.last_seen > Some(*since))
     }
 }
 

@@ -170,7 +170,7 @@ fn show(context: &Context, args: &WorkerShowArgs) -> anyhow::Result<Answer> {
                 .then(|| "opens /mcp of the daemon".to_owned()),
         ),
         ("added", Some(screen.time(worker.registered_at))),
-        ("seen", Some(screen.time(worker.last_seen))),
+        ("seen", Some(seen_at(screen, worker))),
         (
             "inbox",
             Some(format!(
@@ -231,7 +231,7 @@ fn list(context: &Context, args: &WorkerListArgs) -> anyhow::Result<Answer> {
             number(seen.withheld),
             number(seen.unread),
             number(seen.reports),
-            screen.time(seen.worker.last_seen),
+            seen_at(screen, &seen.worker),
         ]
     });
     let text = match all.is_empty() {
@@ -264,6 +264,11 @@ fn how(seen: &WorkerView) -> &'static str {
         (_, Liveness::Heartbeat | Liveness::Process) => "live",
         (_, Liveness::Silent) => "silent",
     }
+}
+
+fn seen_at(screen: Screen, worker: &Record) -> String {
+    let at = worker.last_seen.map(|at| screen.time(at));
+    at.unwrap_or_else(|| "never".to_owned())
 }
 
 fn answer(seen: &WorkerView, text: String) -> Answer {

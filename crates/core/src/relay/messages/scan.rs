@@ -138,7 +138,7 @@ pub(super) fn judged(mail: &Mail<'_>) -> Result<(Vec<Judged>, Vec<Skipped>)> {
     survey.add(mail)?;
     survey.sort();
     let answers = answers(mail, &survey.messages)?;
-    let last_word = workers::show(mail).ok().map(|it| it.worker.last_seen);
+    let last_word = workers::show(mail).ok().and_then(|it| it.worker.last_seen);
     // A process has its task for as long as its run lives.
     let runs = match mail.worker.is_process() {
         true => Some(workers::runs(mail)?),

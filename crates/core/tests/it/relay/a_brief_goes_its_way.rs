@@ -231,6 +231,8 @@ fn a_worker_is_live_while_it_works_or_runs() {
             slash::dispatch(&ticket, body.to_owned()),
         )
     };
+    assert!(matches!(assign("one"), Err(Error::NotLive { .. })));
+    workers::heartbeat(&w1, workers::Traits::default()).unwrap();
     assign("one").unwrap();
     world.pass(FRESH + SignedDuration::from_secs(1));
     assert!(matches!(assign("two"), Err(Error::NotLive { .. })));

@@ -13,6 +13,7 @@ use crate::{
 /// W1, which nobody has seen for ten minutes.
 fn silent() -> World {
     let world = one_worker(&[]);
+    workers::heartbeat(&mail(&world, "W1"), Traits::default()).unwrap();
     world.pass(SignedDuration::from_mins(10));
     assert_eq!(shown(&world), Liveness::Silent);
     world
@@ -39,7 +40,7 @@ fn a_sign_that_is_older_or_hardly_newer_changes_nothing() {
     let w1 = mail(&world, "W1");
     let file = world.fleet().dir().join("W1/worker.json");
     let before = std::fs::read(&file).unwrap();
-    let last = workers::show(&w1).unwrap().worker.last_seen;
+    let last = workers::show(&w1).unwrap().worker.last_seen.unwrap();
     for seconds in [-3600, 0, 20] {
         let at = last + SignedDuration::from_secs(seconds);
         workers::seen_elsewhere(&w1, at).unwrap();
@@ -78,11 +79,12 @@ fn signs_are_of_those_who_are_live() {
     };
     workers::register(&world.fleet(), &worker("ann"), &worker("W4"), here).unwrap();
     let signs = || workers::signs(&world.fleet()).unwrap();
-    assert_eq!(signs(), [].into(), "lines tell that they registered");
+    // W4 lives by its process; W2 has said nothing yet.
+    assert_eq!(signs(), [(worker("W4"), world.home.now())].into());
     world.pass(SignedDuration::from_mins(1));
     workers::heartbeat(&mail(&world, "W2"), Traits::default()).unwrap();
-    assert_eq!(signs(), [(worker("W2"), world.home.now())].into());
-    // W4 lives by its process.
+    let both = ["W2", "W4"].map(|it| (worker(it), world.home.now()));
+    assert_eq!(signs(), both.into());
     world.pass(SignedDuration::from_mins(10));
     assert_eq!(signs(), [(worker("W4"), world.home.now())].into());
 }

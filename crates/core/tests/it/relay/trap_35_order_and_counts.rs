@@ -5,6 +5,7 @@ use flagpost_core::relay::{
     decide::Decided,
     fleet::ratify_all,
     slash::{self, SlashContext},
+    workers::{self, Traits},
 };
 use flagpost_model::{Seq, decision::Via, envelope::Direction};
 
@@ -46,6 +47,7 @@ fn trap_35_a_count_is_capped() {
 fn ratify_all_says_what_the_seed_says_and_counts() {
     let world = World::real();
     register(&world, &["W1", "W2", "W12"]);
+    workers::heartbeat(&mail(&world, "W2"), Traits::default()).unwrap();
     for name in ["W1", "W2", "W12"] {
         propose(&mail(&world, name), "Fix it");
     }

@@ -151,7 +151,7 @@ pub fn read_worker(worker: &WorkerId, bytes: &[u8]) -> Result<WorkerFile, String
         agent: fields.text("agent"),
         capabilities,
         registered_at,
-        last_seen: fields.optional("last_seen")?.unwrap_or(registered_at),
+        last_seen: fields.optional("last_seen")?,
         // What is no process id names no process that could run.
         pid: fields.optional("pid").ok().flatten(),
         tmux: fields.text("tmux"),

@@ -319,7 +319,7 @@ proptest! {
 
     #[test]
     fn every_worker_comes_back(
-        (registered_at, last_seen) in (any_time(), any_time()),
+        (registered_at, last_seen) in (any_time(), proptest::option::of(any_time())),
         (agent, tmux, worktree) in (proptest::option::of(".{0,9}"), proptest::option::of(".{0,9}"), proptest::option::of(".{0,9}")),
         capabilities in proptest::collection::vec(".{0,9}", 0..3),
         pid in proptest::option::of(any::<u32>()),

@@ -135,7 +135,7 @@ fn worker_keys(worker: &Worker) -> Keys {
         ("agent", some(&worker.agent)),
         ("capabilities", Some(json!(worker.capabilities))),
         ("registered_at", Some(json!(worker.registered_at))),
-        ("last_seen", Some(json!(worker.last_seen))),
+        ("last_seen", worker.last_seen.map(|at| json!(at))),
         ("pid", some(&worker.pid)),
         ("tmux", some(&worker.tmux)),
         ("worktree", some(&worker.worktree)),
