@@ -158,7 +158,8 @@ pub(super) fn vanished(world: &World<'_>, findings: &mut Vec<Finding>) -> Result
     for (repository, known) in &world.repositories {
         let lists = known.survey.iter().flat_map(|it| &it.lists);
         for id in lists.filter_map(|it| it.parse::<ListId>().ok()) {
-            let Some(list) = List::absent(world.home, &id)? else {
+            // One that cannot be looked at is told of where lists are.
+            let Ok(Some(list)) = List::absent(world.home, &id) else {
                 continue;
             };
             let tasks = list.away(repository, u64::MAX).unwrap_or_default().len();
