@@ -31,7 +31,11 @@ pub enum KeptWork {
 pub fn keep(top: &Path, worktree: &Worktree, subject: &str) -> WorktreeResult<KeptWork> {
     let (path, branch) = (&worktree.path, worktree.branch.full());
     let files = status::uncommitted(path)?.all;
-    let nested = nested(path)?;
+    // A repository of its own is among the files, too.
+    let nested = match files.is_empty() {
+        true => Vec::new(),
+        false => nested(path)?,
+    };
     if !files.is_empty() {
         if let Some(what) = status::underway(path)? {
             return Ok(KeptWork::Left(format!(
@@ -129,7 +133,7 @@ fn commit_all(
         .args(&but)
         .run_patiently()?;
     let mut staged = git().args(&["diff", "--cached", "--quiet"]);
-    if staged.ask()?.code() == Some(0) {
+    if !nested.is_empty() && staged.ask()?.code() == Some(0) {
         return Ok(None);
     }
     let subject = subject.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -114,6 +114,19 @@ fn it_is_on_the_tasks_branch_wherever_its_agent_left_it() {
             |it| matches!(it, KeptWork::Left(why) if why.starts_with("empty, new/tool: a repository of its own")),
         ),
         (
+            "a change within a submodule",
+            |place, it| {
+                let lib = place.top().display().to_string();
+                let local = ["-c", "protocol.file.allow=always"];
+                let add = ["submodule", "--quiet", "add", &lib, "lib"];
+                git(&it.path, &[&local[..], &add].concat());
+                git(&it.path, &["commit", "-qm", "lib"]);
+                place.write(&it.path, "lib/new", "new\n");
+            },
+            ".gitmodules README lib",
+            |it| matches!(it, KeptWork::Left(why) if why.starts_with("lib: ")),
+        ),
+        (
             "nothing but a repository of its own",
             |_, it| {
                 fs::create_dir(it.path.join("tool")).unwrap();
