@@ -5,7 +5,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** Patience on a machine that does nothing else, in milliseconds. */
@@ -29,8 +29,12 @@ function measured() {
   return took;
 }
 
-/** A minute, times how much slower the machine was than an idle one when this process began. */
-export const PATIENCE = Math.round(IDLE * Math.min(SLOWEST, Math.max(1, measured() / USUAL)));
+/** How much slower than an idle one the machine was when this process began: by that time, or by how many
+ * processes want each core. */
+const slowness = Math.max(measured() / USUAL, loadavg()[0] / availableParallelism());
+
+/** A minute, times that. */
+export const PATIENCE = Math.round(IDLE * Math.min(SLOWEST, Math.max(1, slowness)));
 
 /** How long it rests between two looks. */
 const PAUSE = 20;
