@@ -1,38 +1,57 @@
 //! `land` where a branch moves a submodule on: the commit that it points to comes along.
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use crate::land_yard::{Yard, branch};
 
 /// So that git takes a submodule from a directory.
 const LOCAL: [&str; 2] = ["-c", "protocol.file.allow=always"];
 
-/// A yard with the submodule `lib`, and a worktree of task 1 where runs have theirs, in which the submodule has a
-/// commit that nobody else has and the task's branch points to it.
+/// A yard with the submodule `lib`, which has one itself, and a worktree of task 1 where runs have theirs, in which
+/// both submodules have a commit that nobody else has and the task's branch points to it.
 fn yard() -> (Yard, PathBuf) {
     let yard = Yard::of(1);
-    let lib = yard.outside("library");
-    fs::create_dir(&lib).unwrap();
-    fs::write(lib.join("a"), "a\n").unwrap();
-    yard.git_in(&lib, &["init", "-q", "-b", "main"]);
-    yard.git_in(&lib, &["add", "a"]);
-    yard.git_in(&lib, &["commit", "-qm", "a"]);
-    let lib = lib.display().to_string();
-    yard.git(&[&LOCAL[..], &["submodule", "add", "-q", &lib, "lib"]].concat());
-    yard.commit("lib");
+    let repository = |name: &str| {
+        let dir = yard.outside(name);
+        fs::create_dir(&dir).unwrap();
+        fs::write(dir.join("a"), "a\n").unwrap();
+        yard.git_in(&dir, &["init", "-q", "-b", "main"]);
+        yard.git_in(&dir, &["add", "a"]);
+        yard.git_in(&dir, &["commit", "-qm", "a"]);
+        dir
+    };
+    let add = |to: &Path, what: &Path, name: &str| {
+        let what = what.display().to_string();
+        let add = ["submodule", "add", "-q", &what, name];
+        yard.git_in(to, &[&LOCAL[..], &add].concat());
+        yard.git_in(to, &["commit", "-qam", name]);
+    };
+    let lib = repository("library");
+    add(&lib, &repository("deeper"), "deep");
+    let web = yard.world.repository();
+    add(&web, &lib, "lib");
+    let update = ["submodule", "update", "-q", "--init", "--recursive"];
+    let update = [&LOCAL[..], &update].concat();
+    yard.git(&update);
     let tree = yard.world.home().join("worktrees/web/web-1/1");
     let place = tree.display().to_string();
     yard.git(&["worktree", "add", "-q", "-B", &branch(1), &place, "main"]);
-    yard.git_in(
-        &tree,
-        &[&LOCAL[..], &["submodule", "update", "-q", "--init"]].concat(),
-    );
-    fs::write(tree.join("lib/b"), "b\n").unwrap();
+    yard.git_in(&tree, &update);
     fs::write(tree.join("file-1"), "1\n").unwrap();
-    yard.git_in(&tree.join("lib"), &["add", "b"]);
-    yard.git_in(&tree.join("lib"), &["commit", "-qm", "b"]);
-    yard.git_in(&tree, &["add", "--all"]);
-    yard.git_in(&tree, &["commit", "-qm", "task 1"]);
+    // The innermost first: each commit points to the one within.
+    for (dir, file, subject) in [
+        ("lib/deep", "c", "c"),
+        ("lib", "b", "b"),
+        (".", "d", "task 1"),
+    ] {
+        let dir = tree.join(dir);
+        fs::write(dir.join(file), "new\n").unwrap();
+        yard.git_in(&dir, &["add", "--all"]);
+        yard.git_in(&dir, &["commit", "-qm", subject]);
+    }
     (yard, tree)
 }
 
@@ -43,11 +62,12 @@ fn doctor(yard: &Yard) -> String {
 #[test]
 fn the_commit_that_a_branch_points_to_comes_from_the_worktree_and_is_counted_until_then() {
     let (yard, _) = yard();
-    let told = "only it has 1 commit of submodule lib";
+    let told = "only it has 1 commit of submodule lib/deep and 1 commit of submodule lib";
     assert!(doctor(&yard).contains(told), "{}", doctor(&yard));
     yard.lands(&["--keep"]);
-    yard.git(&["submodule", "update", "-q"]);
+    yard.git(&["submodule", "update", "-q", "--recursive"]);
     assert!(yard.world.repository().join("lib/b").exists());
+    assert!(yard.world.repository().join("lib/deep/c").exists());
     assert!(!doctor(&yard).contains(told), "{}", doctor(&yard));
 }
 

@@ -190,7 +190,7 @@ impl Git {
 
     /// Adds arguments.
     #[must_use]
-    pub fn args(self, args: &[&str]) -> Self {
+    pub fn args(self, args: &[impl AsRef<OsStr>]) -> Self {
         args.iter().fold(self, |git, arg| git.arg(arg))
     }
 

@@ -29,21 +29,27 @@ pub struct GitError {
     pub message: String,
 }
 
-/// The setting by which git runs the hooks of the operator's tree in another one. A place that is named from the
-/// top of a tree leads in each to its own files, which a branch may have brought; none where there is no such
-/// name.
-pub fn own_hooks(top: &Path) -> GitResult<Option<String>> {
+/// Where somebody set the hooks to lie that git runs in a working tree. A place that is named from the top of a
+/// tree leads in each to its own files, which a branch may have brought.
+pub fn hooks_path(top: &Path) -> GitResult<Option<PathBuf>> {
     let mut git = Git::at(top).args(&["config", "--type=path", "--get", "core.hooksPath"]);
     let answer = git.ask()?;
     match answer.code() {
-        Some(0) => {
-            let hooks = top.join(text(&answer.out));
-            Ok(Some(format!("core.hooksPath={}", hooks.display())))
-        }
+        Some(0) => Ok(Some(top.join(text(&answer.out)))),
         Some(1) => Ok(None),
         _ => Err(git.refused(&answer)),
     }
 }
+
+/// The setting by which git runs the hooks of the operator's tree in another one; none where they lie where git has
+/// them for all trees.
+pub fn own_hooks(top: &Path) -> GitResult<Option<String>> {
+    let hooks = hooks_path(top)?;
+    Ok(hooks.map(|it| format!("core.hooksPath={}", it.display())))
+}
+
+/// The setting by which git runs no hook.
+pub const NO_HOOKS: &str = "core.hooksPath=/dev/null";
 
 /// Git with these hooks ([`own_hooks`]).
 pub fn with_hooks(git: Git, hooks: Option<&str>) -> Git {

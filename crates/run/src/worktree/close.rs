@@ -96,6 +96,11 @@ pub enum Because {
         /// Which of them.
         what: &'static str,
     },
+    /// Nothing, but somebody locked it.
+    Locked {
+        /// Why, in their words.
+        why: String,
+    },
     /// `run.worktree.keep` is `all`.
     Settled,
     /// It cannot be told.
@@ -129,6 +134,8 @@ impl fmt::Display for Because {
                 write!(f, "only it has {}", each.join(" and "))
             }
             Self::OnTasks => write!(f, "its work has not landed"),
+            Self::Locked { why } if why.is_empty() => f.write_str("somebody locked it"),
+            Self::Locked { why } => write!(f, "somebody locked it: {why}"),
             Self::Settled => f.write_str("run.worktree.keep is all"),
             Self::Underway { what } => write!(f, "a {what} is under way"),
             Self::Untellable(reason) => write!(f, "cannot tell what would be lost: {reason}"),
@@ -229,7 +236,9 @@ impl Worktrees {
         }
     }
 
-    pub(super) fn remove_from(top: &Path, path: &Path) -> WorktreeResult<()> {
+    /// Removes a worktree with which nothing would be lost.
+    fn remove_from(top: &Path, path: &Path) -> WorktreeResult<()> {
+        submodules::empty(path)?;
         // Git looks once more itself, and would believe a setting that hides new files.
         Git::at(top)
             .config("status.showUntrackedFiles=all")
@@ -306,9 +315,12 @@ pub(super) fn nothing_to_lose(
 /// That git knows the worktree, and that nobody else stands on its branch.
 fn is_only_place(top: &Path, path: &Path, own: Option<&str>) -> Safe<()> {
     let entries = listing::entries(top)?;
-    if !entries.iter().any(|entry| entry.path == path) {
+    let Some(entry) = entries.iter().find(|entry| entry.path == path) else {
         let text = format!("git knows no worktree at {}", path.display());
         return Err(Because::Untellable(text));
+    };
+    if let Some(why) = &entry.locked {
+        return Err(Because::Locked { why: why.clone() });
     }
     let Some(own) = own else {
         return Ok(());

@@ -2,7 +2,8 @@
 //!
 //! Owns the one commit that is made of it, whose message says so, and that the branch follows where an agent
 //! committed on one of its own. Nothing is forced: what stands in the way is told, and all stays as it is. A
-//! repository that an agent made in its worktree is not committed: a commit would hold a pointer to it alone.
+//! repository that an agent made in its worktree is not committed: a commit would hold a pointer to it alone. Nor
+//! is what lies in a submodule: its commits are its own.
 
 use std::path::Path;
 
@@ -31,21 +32,25 @@ pub enum KeptWork {
 pub fn keep(top: &Path, worktree: &Worktree, subject: &str) -> WorktreeResult<KeptWork> {
     let (path, branch) = (&worktree.path, worktree.branch.full());
     let files = status::uncommitted(path)?.all;
-    // A repository of its own is among the files, too.
-    let nested = match files.is_empty() {
-        true => Vec::new(),
-        false => nested(path)?,
-    };
+    // In submodules, and in repositories that no commit knows.
+    let mut within = FileList::default();
     if !files.is_empty() {
         if let Some(what) = status::underway(path)? {
             return Ok(KeptWork::Left(format!(
                 "a {what} is under way in it: {files}"
             )));
         }
-        if let Some(why) = commit_all(top, worktree, subject, &nested)? {
+        if let Some(why) = commit_all(top, worktree, subject)? {
             return Ok(KeptWork::Left(format!("{files}: {why}")));
         }
+        within = status::uncommitted(path)?.all;
     }
+    let whole = |kept| match within.is_empty() {
+        true => kept,
+        false => KeptWork::Left(format!(
+            "{within}: no commit of this repository holds what lies in a submodule or in another repository"
+        )),
+    };
     let mut where_to = Git::at(path).args(&["symbolic-ref", "--quiet", "HEAD"]);
     let stands_on = text(&where_to.ask()?.out);
     let (head, tip) = (commit(path, "HEAD")?, commit(path, &branch)?);
@@ -58,21 +63,20 @@ pub fn keep(top: &Path, worktree: &Worktree, subject: &str) -> WorktreeResult<Ke
     let Some(tip) = tip else {
         // Its agent removed it: what it did is where it stands.
         follow(top, &branch, &head, "")?;
-        return Ok(KeptWork::Followed(files));
+        return Ok(whole(KeptWork::Followed(files)));
     };
     if stands_on == branch || head == tip {
         let lacks = |it: &&String| !is_ancestor(path, it, &tip).unwrap_or(false);
-        let elsewhere = reflog::left(path)?;
+        let elsewhere = reflog::left(Git::at(path))?;
         if let Some(left) = elsewhere.iter().find(lacks) {
             return Ok(KeptWork::Left(format!(
                 "its agent committed {left:.10} and left it"
             )));
         }
-        return Ok(match files.is_empty() {
-            _ if !nested.is_empty() => KeptWork::Left(of_their_own(&nested)),
+        return Ok(whole(match files.is_empty() {
             true => KeptWork::Nothing,
             false => KeptWork::Committed(files),
-        });
+        }));
     }
     if !is_ancestor(path, &tip, &head)? {
         return Ok(KeptWork::Left(format!(
@@ -81,10 +85,7 @@ pub fn keep(top: &Path, worktree: &Worktree, subject: &str) -> WorktreeResult<Ke
         )));
     }
     follow(top, &branch, &head, &tip)?;
-    Ok(match nested.is_empty() {
-        true => KeptWork::Followed(files),
-        false => KeptWork::Left(of_their_own(&nested)),
-    })
+    Ok(whole(KeptWork::Followed(files)))
 }
 
 /// The repositories in a worktree that are no submodules of it.
@@ -100,13 +101,6 @@ fn nested(worktree: &Path) -> WorktreeResult<Vec<String>> {
         .collect())
 }
 
-fn of_their_own(nested: &[String]) -> String {
-    format!(
-        "{}: a repository of its own, which no commit holds",
-        nested.join(", ")
-    )
-}
-
 /// Has a branch stand where its agent stands; `tip` is where it stood, nothing where it is no more.
 fn follow(top: &Path, branch: &str, head: &str, tip: &str) -> WorktreeResult<()> {
     let why = "flagpost: follows its agent";
@@ -116,24 +110,19 @@ fn follow(top: &Path, branch: &str, head: &str, tip: &str) -> WorktreeResult<()>
     Ok(())
 }
 
-/// Commits all but these repositories; why not, in git's words.
-fn commit_all(
-    top: &Path,
-    worktree: &Worktree,
-    subject: &str,
-    nested: &[String],
-) -> WorktreeResult<Option<String>> {
+/// Commits all that a commit can hold; why not, in git's words.
+fn commit_all(top: &Path, worktree: &Worktree, subject: &str) -> WorktreeResult<Option<String>> {
     let hooks = own_hooks(top)?;
     let git = || with_hooks(Git::at(&worktree.path), hooks.as_deref());
-    let but = nested.iter().map(|it| format!(":(exclude,literal){it}"));
+    let but = nested(&worktree.path)?.into_iter();
+    let but = but.map(|it| format!(":(exclude,literal){it}"));
     let but: Vec<String> = but.collect();
-    let but: Vec<&str> = but.iter().map(String::as_str).collect();
     git()
         .args(&["add", "--all", "--", "."])
         .args(&but)
         .run_patiently()?;
     let mut staged = git().args(&["diff", "--cached", "--quiet"]);
-    if !nested.is_empty() && staged.ask()?.code() == Some(0) {
+    if staged.ask()?.code() == Some(0) {
         return Ok(None);
     }
     let subject = subject.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -165,8 +154,9 @@ pub fn mark_passed(top: &Path, branch: &Branch) -> WorktreeResult<()> {
     Ok(())
 }
 
-/// Whether a task's branch has a commit that was made for it: none with which it began, and none of the branch that
-/// the repository stands on or of another task. Whoever else holds it, it is to land.
+/// Whether a task's branch has work that was done for it: a commit with which it did not begin, and that is neither
+/// on the branch that the repository stands on nor another task's; or a merge in which something was resolved.
+/// Whoever else holds it, it is to land.
 pub fn has_commits(top: &Path, branch: &Branch) -> WorktreeResult<bool> {
     let began = Git::at(top)
         .args(&["log", "--walk-reflogs", "--format=%H"])
@@ -174,11 +164,18 @@ pub fn has_commits(top: &Path, branch: &Branch) -> WorktreeResult<bool> {
         .run()?;
     let began = text(&began).lines().last().map(str::to_owned);
     let began = began.as_deref().unwrap_or("HEAD");
-    let out = Git::at(top)
-        .args(&["rev-list", "--count", "--no-merges", &branch.full()])
-        .args(&["--not", "HEAD", began])
-        .arg(format!("--exclude={branch}"))
-        .arg(format!("--branches={PREFIX}/*"))
-        .run()?;
-    Ok(text(&out) != "0")
+    let own = |git: Git| {
+        git.arg(branch.full())
+            .args(&["--not", "HEAD", began])
+            .arg(format!("--exclude={branch}"))
+            .arg(format!("--branches={PREFIX}/*"))
+            .run()
+    };
+    let commits = own(Git::at(top).args(&["rev-list", "--count", "--no-merges"]))?;
+    if text(&commits) != "0" {
+        return Ok(true);
+    }
+    // Of a merge that went by itself, this shows nothing.
+    let resolved = own(Git::at(top).args(&["log", "--merges", "--cc", "--format="]))?;
+    Ok(!text(&resolved).is_empty())
 }

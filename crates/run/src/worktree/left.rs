@@ -188,6 +188,7 @@ fn next(because: &Because, path: &Path, has_branch: bool) -> String {
             "'flagpost land' takes what its branch points to into the repository; push or fetch the rest from {path}"
         ),
         Because::OnTasks => "'flagpost land' brings its work onto your branch".to_owned(),
+        Because::Locked { .. } => format!("'git worktree unlock {path}' unlocks it"),
         Because::Settled => "'flagpost worktree clean' removes it".to_owned(),
         Because::Underway { what } => format!("end the {what} in {path} first, or abort it"),
         Because::Untellable(_) => format!("look into {path}"),

@@ -9,9 +9,9 @@ use flagpost_core::git::{Git, text};
 
 use super::WorktreeResult;
 
-/// The commits that were made in a worktree and left by a checkout, the newest first.
-pub(super) fn left(path: &Path) -> WorktreeResult<Vec<String>> {
-    let out = Git::at(path)
+/// The commits that were made where this git is called and left by a checkout, the newest first.
+pub(super) fn left(git: Git) -> WorktreeResult<Vec<String>> {
+    let out = git
         .args(&["log", "--walk-reflogs", "--format=%H %gs", "HEAD", "--"])
         .run()?;
     let told = text(&out);
@@ -24,12 +24,11 @@ pub(super) fn left(path: &Path) -> WorktreeResult<Vec<String>> {
 
 /// How many commits are in what was left, and on no branch, tag or other name.
 pub(super) fn only_there(path: &Path) -> WorktreeResult<u64> {
-    let left = left(path)?;
+    let left = left(Git::at(path))?;
     if left.is_empty() {
         return Ok(0);
     }
-    let count = Git::at(path).args(&["rev-list", "--count"]);
-    let count = left.iter().fold(count, |git, commit| git.arg(commit));
+    let count = Git::at(path).args(&["rev-list", "--count"]).args(&left);
     let out = count.args(&["--not", "--all"]).run()?;
     Ok(text(&out).parse().unwrap_or(1))
 }

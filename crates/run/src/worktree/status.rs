@@ -12,8 +12,12 @@ use std::{
 };
 
 use flagpost_core::git::Git;
+use flagpost_disk::fsx;
 
-use super::error::{WorktreeError, WorktreeResult};
+use super::{
+    error::{WorktreeError, WorktreeResult},
+    submodules,
+};
 
 /// So many files are named; of the others, how many they are.
 const NAMED: usize = 20;
@@ -59,6 +63,14 @@ impl FileList {
             self.named.push(PathBuf::from(OsStr::from_bytes(path)));
         }
     }
+
+    /// Adds what another look found within a directory.
+    fn add_within(&mut self, dir: &Path, found: &Self) {
+        self.total += found.total;
+        let room = NAMED.saturating_sub(self.named.len());
+        let named = found.named.iter().take(room);
+        self.named.extend(named.map(|it| dir.join(it)));
+    }
 }
 
 impl fmt::Display for FileList {
@@ -94,15 +106,39 @@ pub(crate) fn uncommitted(worktree: &Path) -> WorktreeResult<Uncommitted> {
         .arg("--ignore-submodules=none")
         .run()?;
     let mut found = Uncommitted::default();
+    let (set_up, empty) = submodules::places(worktree)?;
+    let mut changed = Vec::new();
     for line in out.split(|&byte| byte == 0).filter(|line| line.len() > 3) {
         let path = &line[3..];
         match &line[..2] {
+            _ if set_up.iter().any(|it| it.as_os_str().as_bytes() == path) => changed.push(path),
             b"!!" => found.ignored.add(path),
             b"??" => found.all.add(path),
             _ => {
                 found.tracked.add(path);
                 found.all.add(path);
             }
+        }
+    }
+    for dir in set_up {
+        // Git does not tell what one ignores, nor what some setting of it hides.
+        let within = uncommitted(&worktree.join(&dir))?;
+        found.ignored.add_within(&dir, &within.ignored);
+        found.tracked.add_within(&dir, &within.tracked);
+        found.all.add_within(&dir, &within.all);
+        let path = dir.as_os_str().as_bytes();
+        if within.all.is_empty() && changed.contains(&path) {
+            // It stands on another commit.
+            found.tracked.add(path);
+            found.all.add(path);
+        }
+    }
+    for dir in empty {
+        // Git looks at nothing that lies in the place of one.
+        let mut names = fsx::names(&fsx::RealFs, &worktree.join(&dir))?;
+        names.sort();
+        for name in names {
+            found.all.add(dir.join(name).as_os_str().as_bytes());
         }
     }
     Ok(found)
@@ -137,6 +173,9 @@ pub(crate) fn overlooked(worktree: &Path) -> WorktreeResult<FileList> {
         if line[0].is_ascii_lowercase() || skipped {
             found.add(path);
         }
+    }
+    for dir in submodules::places(worktree)?.0 {
+        found.add_within(&dir, &overlooked(&worktree.join(&dir))?);
     }
     Ok(found)
 }

@@ -1,16 +1,21 @@
-//! Commits of submodules that only a worktree has.
+//! The submodules of a worktree: where they are, and the commits of them that it alone has.
 //!
-//! Owns finding them: git gives each worktree repositories of its own for its submodules, below its own git
+//! Owns finding these: git gives each worktree repositories of its own for its submodules, below its own git
 //! directory, and they go with it. Where a branch brings a pointer to such a commit, it is fetched into the
 //! repository's own copy of the submodule, under a name that keeps it. Nothing is fetched into a submodule that
-//! is not set up in the repository: its operator did not ask for it.
+//! is not set up in the repository: its operator did not ask for it. A repository to which a commit points counts
+//! as a submodule here, whether `.gitmodules` names it or not.
 
-use std::path::{Path, PathBuf};
+use std::{
+    ffi::OsStr,
+    os::unix::ffi::OsStrExt,
+    path::{Path, PathBuf},
+};
 
-use flagpost_core::git::{Git, text};
+use flagpost_core::git::{self, Git, text};
 use flagpost_disk::fsx;
 
-use super::error::WorktreeResult;
+use super::{error::WorktreeResult, reflog};
 
 /// The mode of a tree's entry that points to a commit of a submodule.
 const POINTER: &str = "160000";
@@ -24,17 +29,70 @@ pub struct LonelyCommits {
     pub commits: usize,
 }
 
+/// Where a working tree has submodules, from its top: those that are set up, and those that are not.
+pub(super) fn places(worktree: &Path) -> WorktreeResult<(Vec<PathBuf>, Vec<PathBuf>)> {
+    let out = Git::at(worktree)
+        .args(&["ls-files", "--stage", "-z"])
+        .run()?;
+    let pointers = out.split(|&byte| byte == 0).filter_map(|line| {
+        let entry = line.strip_prefix(POINTER.as_bytes())?;
+        let tab = entry.iter().position(|&byte| byte == b'\t')?;
+        Some(PathBuf::from(OsStr::from_bytes(&entry[tab + 1..])))
+    });
+    Ok(pointers.partition(|it| worktree.join(it).join(".git").exists()))
+}
+
+/// Those that are set up, and those within them.
+fn all_set_up(worktree: &Path) -> WorktreeResult<Vec<PathBuf>> {
+    let mut all = Vec::new();
+    for place in places(worktree)?.0 {
+        let within = all_set_up(&worktree.join(&place))?;
+        all.extend(within.into_iter().map(|it| place.join(it)));
+        all.push(place);
+    }
+    Ok(all)
+}
+
+/// Empties the submodules of a worktree and removes the repositories that it has for them: git removes no worktree
+/// with such. Nothing is to be lost with them, which the caller has seen.
+pub(super) fn empty(worktree: &Path) -> WorktreeResult<()> {
+    let (set_up, _) = places(worktree)?;
+    for dir in set_up.iter().map(|it| worktree.join(it)) {
+        fsx::remove_tree(&dir)?;
+        // Without its directory it would be a change that git does not remove either.
+        fsx::make_dirs(&fsx::RealFs, &dir)?;
+    }
+    let [own, _] = git_dirs(worktree)?;
+    Ok(fsx::remove_tree(&own.join("modules"))?)
+}
+
 /// The commits of a worktree's submodules that are on no remote branch and not in the repository's own copies.
 pub(super) fn only_here(worktree: &Path) -> WorktreeResult<Vec<LonelyCommits>> {
     let [own, common] = git_dirs(worktree)?;
+    let of_git = modules(&own.join("modules"));
+    let mut repositories: Vec<(PathBuf, PathBuf)> = of_git
+        .into_iter()
+        .filter_map(|it| Some((it.strip_prefix(own.join("modules")).ok()?.to_owned(), it)))
+        .collect();
+    // Made by hand, one lies within its working tree, and has those of its own submodules.
+    for place in all_set_up(worktree)? {
+        let git = worktree.join(&place).join(".git");
+        if git.is_dir() {
+            let within = modules(&git.join("modules")).into_iter();
+            repositories.extend(within.filter_map(|it| {
+                let name = place.join(it.strip_prefix(&git).ok()?);
+                Some((name, it))
+            }));
+            repositories.push((place, git));
+        }
+    }
     let mut found = Vec::new();
-    for module in modules(&own.join("modules")) {
-        let Ok(name) = module.strip_prefix(own.join("modules")) else {
-            continue;
-        };
-        let copy = common.join("modules").join(name);
-        let listed = in_module(&module)
-            .args(&["rev-list", "HEAD", "--branches", "--not", "--remotes", "--"])
+    for (name, repository) in repositories {
+        let copy = common.join("modules").join(&name);
+        let listed = in_module(&repository)
+            .args(&["rev-list", "HEAD", "--all"])
+            .args(&reflog::left(in_module(&repository))?)
+            .args(&["--not", "--remotes", "--"])
             .run()?;
         let listed = text(&listed);
         let mut commits = 0;
@@ -42,7 +100,7 @@ pub(super) fn only_here(worktree: &Path) -> WorktreeResult<Vec<LonelyCommits>> {
             commits += usize::from(!has(&copy, commit)?);
         }
         if commits > 0 {
-            let submodule = name.to_string_lossy().into_owned();
+            let submodule = name.to_string_lossy().replace("/modules/", "/");
             found.push(LonelyCommits { submodule, commits });
         }
     }
@@ -62,71 +120,86 @@ pub(crate) enum Pointed {
 /// Sees to it that the repository at `top` has each commit of a submodule to which `commit` points and `base`
 /// does not.
 pub(crate) fn bring_pointed(top: &Path, base: &str, commit: &str) -> WorktreeResult<Pointed> {
-    let changed = pointers(top, base, commit)?;
+    let [_, common] = git_dirs(top)?;
+    let worktrees = fsx::names(&fsx::RealFs, &common.join("worktrees")).unwrap_or_default();
+    let worktrees = worktrees
+        .into_iter()
+        .map(|it| common.join("worktrees").join(it));
+    let worktrees: Vec<PathBuf> = worktrees.collect();
+    bring(&common, &worktrees, base, commit)
+}
+
+/// The same for a repository with its git directory at `own`, and at `others` those of the worktrees.
+fn bring(own: &Path, others: &[PathBuf], base: &str, commit: &str) -> WorktreeResult<Pointed> {
+    let changed = pointers(own, base, commit)?;
     if changed.is_empty() {
         return Ok(Pointed::There);
     }
-    let [_, common] = git_dirs(top)?;
-    let names = names(top, commit)?;
-    for (path, pointed) in changed {
+    let names = names(own, commit)?;
+    for Pointer { path, from, to } in changed {
         let known = names.iter().find(|(it, _)| *it == path);
         let Some((_, name)) = known else {
             return Ok(Pointed::NoSubmodule(path));
         };
-        let copy = common.join("modules").join(name);
+        let module = |git_dir: &Path| git_dir.join("modules").join(name);
+        let (copy, others) = (
+            module(own),
+            others.iter().map(|it| module(it)).collect::<Vec<_>>(),
+        );
         if !copy.is_dir() {
             return Ok(Pointed::Missing(format!(
-                "submodule {name} is not set up in {}: 'git submodule update --init {path}' does that",
-                top.display()
+                "submodule {name} is not set up in this repository, whose copy is to hold its commit {to}: \
+                 'git submodule update --init --recursive' does that"
             )));
         }
-        if !fetch(&copy, &common, name, &pointed)? {
+        if !fetch(&copy, &others, &to)? {
             return Ok(Pointed::Missing(format!(
-                "it points submodule {name} to {pointed}, which neither this repository, its worktrees nor the \
+                "it points submodule {name} to {to}, which neither this repository, its worktrees nor the \
                  submodule's remote has"
             )));
+        }
+        // What the submodule points to itself, where that can be compared.
+        if has(&copy, &from)? {
+            match bring(&copy, &others, &from, &to)? {
+                Pointed::There => {}
+                elsewhere => return Ok(elsewhere),
+            }
         }
     }
     Ok(Pointed::There)
 }
 
 /// Whether the copy has the commit, from a worktree or from its remote where it had it not.
-fn fetch(copy: &Path, common: &Path, name: &str, commit: &str) -> WorktreeResult<bool> {
+fn fetch(copy: &Path, of_worktrees: &[PathBuf], commit: &str) -> WorktreeResult<bool> {
     if has(copy, commit)? {
         return Ok(true);
     }
-    let worktrees = fsx::names(&fsx::RealFs, &common.join("worktrees")).unwrap_or_default();
-    let of_worktree = |it| common.join("worktrees").join(it).join("modules").join(name);
     let kept = format!("{commit}:refs/flagpost/landed/{commit}");
-    for module in worktrees.into_iter().map(of_worktree) {
-        if module.is_dir() && has(&module, commit)? {
-            in_module(copy)
-                .args(&["fetch", "--quiet", "--no-tags", "--"])
-                .arg(&module)
-                .arg(&kept)
-                .run_patiently()?;
+    let call =
+        || in_module(copy).args(&["fetch", "--quiet", "--no-tags", "--no-recurse-submodules"]);
+    for module in of_worktrees {
+        if has(module, commit)? {
+            call().arg("--").arg(module).arg(&kept).run_patiently()?;
             return has(copy, commit);
         }
     }
     // Where the remote does not give it, that is the answer.
-    in_module(copy)
-        .args(&["fetch", "--quiet", "--no-tags", "--", "origin", &kept])
-        .ask()?;
+    call().args(&["--", "origin", &kept]).ask()?;
     has(copy, commit)
 }
 
-/// The pointers of `commit` that `base` has not: the path and the commit.
-fn pointers(top: &Path, base: &str, commit: &str) -> WorktreeResult<Vec<(String, String)>> {
-    let out = Git::at(top)
-        .args(&[
-            "diff-tree",
-            "-r",
-            "-z",
-            "--raw",
-            "--no-renames",
-            base,
-            commit,
-        ])
+/// A submodule that a commit brings to another commit.
+struct Pointer {
+    path: String,
+    from: String,
+    to: String,
+}
+
+/// The pointers of `commit` that `base` has not.
+fn pointers(own: &Path, base: &str, commit: &str) -> WorktreeResult<Vec<Pointer>> {
+    let out = in_module(own)
+        .args(&["diff-tree", "-r", "-z", "--raw", "--no-renames"])
+        .args(&[base, commit])
         .run()?;
     let out = String::from_utf8_lossy(&out);
     let mut parts = out.split('\0');
@@ -134,16 +207,17 @@ fn pointers(top: &Path, base: &str, commit: &str) -> WorktreeResult<Vec<(String,
     // `:OLD-MODE NEW-MODE OLD NEW STATUS`, then the path.
     while let (Some(entry), Some(path)) = (parts.next(), parts.next()) {
         let words: Vec<&str> = entry.split(' ').collect();
-        if let [_, POINTER, _, pointed, _] = words.as_slice() {
-            found.push((path.to_owned(), (*pointed).to_owned()));
+        if let [_, POINTER, from, to, _] = words.as_slice() {
+            let [path, from, to] = [path, from, to].map(|it| it.to_owned());
+            found.push(Pointer { path, from, to });
         }
     }
     Ok(found)
 }
 
 /// The submodules that a commit knows: the path and the name of each.
-fn names(top: &Path, commit: &str) -> WorktreeResult<Vec<(String, String)>> {
-    let mut git = Git::at(top)
+fn names(own: &Path, commit: &str) -> WorktreeResult<Vec<(String, String)>> {
+    let mut git = in_module(own)
         .args(&["config", "--blob"])
         .arg(format!("{commit}:.gitmodules"))
         .args(&["-z", "--get-regexp", r"^submodule\..*\.path$"]);
@@ -157,9 +231,12 @@ fn names(top: &Path, commit: &str) -> WorktreeResult<Vec<(String, String)>> {
     Ok(named.collect())
 }
 
-/// Git in the repository of a submodule, whose working tree may be gone: git would go there first.
+/// Git in the directory of a repository, whose working tree may be gone: git would go there first. Hooks of
+/// submodules are not looked at when a run begins, and have nothing to do here.
 fn in_module(repository: &Path) -> Git {
-    Git::at(repository).args(&["--git-dir=.", "--work-tree=."])
+    Git::at(repository)
+        .config(git::NO_HOOKS)
+        .args(&["--git-dir=.", "--work-tree=."])
 }
 
 fn has(repository: &Path, commit: &str) -> WorktreeResult<bool> {
@@ -172,13 +249,16 @@ fn has(repository: &Path, commit: &str) -> WorktreeResult<bool> {
     Ok(git.ask()?.code() == Some(0))
 }
 
-/// The repositories of submodules below a directory; those of submodules in them lie within them.
+/// The repositories of submodules below a directory, and those that lie within them for theirs.
 fn modules(dir: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let names = fsx::names(&fsx::RealFs, dir).unwrap_or_default();
     for path in names.into_iter().map(|name| dir.join(name)) {
         match path.join("HEAD").is_file() {
-            true => found.push(path),
+            true => {
+                found.extend(modules(&path.join("modules")));
+                found.push(path);
+            }
             // A name with a slash is a directory in a directory.
             false if path.is_dir() => found.extend(modules(&path)),
             false => {}

@@ -1,8 +1,9 @@
 //! What stays, and what may go.
 
-use std::{fs, thread};
+use std::{fs, path::Path, thread};
 
 use flagpost_run::worktree::{Because, Closed, Worktree, Worktrees};
+use flagpost_testkit::table;
 
 use super::{Place, git, open, try_git};
 
@@ -10,6 +11,17 @@ fn one(place: &Place) -> (Worktrees, Worktree) {
     let worktrees = place.worktrees();
     let worktree = open(&worktrees, "1");
     (worktrees, worktree)
+}
+
+/// So that git takes a submodule from a directory.
+const LOCAL: [&str; 2] = ["-c", "protocol.file.allow=always"];
+
+/// Whose commits in a submodule are, which has no settings of its own.
+const BY: [&str; 4] = ["-c", "user.name=T", "-c", "user.email=t@example.com"];
+
+fn commit(dir: &Path) {
+    let commit = ["commit", "-q", "--allow-empty", "-m", "one"];
+    git(dir, &[&BY[..], &commit].concat());
 }
 
 /// Closes it and expects dirt of this name.
@@ -273,27 +285,163 @@ fn a_branch_that_somebody_stands_on_stays() {
 }
 
 #[test]
-fn a_submodule_with_work_in_it_stays() {
+fn a_worktree_with_a_submodule_goes_unless_something_in_that_would_be_lost() {
+    type Row = (&'static str, fn(&Place, &Worktree), &'static str);
+    let rows: &[Row] = &[
+        ("as it was", |_, _| {}, ""),
+        (
+            "a new file",
+            |place, it| place.write(&it.path, "sub/new", "n"),
+            "uncommitted: sub/new",
+        ),
+        (
+            "a new file that a setting hides",
+            |place, it| {
+                let sub = it.path.join("sub");
+                git(&sub, &["config", "status.showUntrackedFiles", "no"]);
+                place.write(&sub, "new", "n");
+            },
+            "uncommitted: sub/new",
+        ),
+        (
+            "another commit, which the remote has",
+            |_, it| {
+                let sub = it.path.join("sub");
+                git(&sub, &["checkout", "-q", "HEAD~1"]);
+            },
+            "uncommitted: sub",
+        ),
+        (
+            "a file in the place of a submodule within it",
+            |place, it| place.write(&it.path, "sub/deep/new", "n"),
+            "uncommitted: sub/deep/new",
+        ),
+        (
+            "a commit that was left in a submodule within it",
+            |_, it| {
+                let sub = it.path.join("sub");
+                git(
+                    &sub,
+                    &[&LOCAL[..], &["submodule", "--quiet", "update", "--init"]].concat(),
+                );
+                let deep = sub.join("deep");
+                commit(&deep);
+                git(&deep, &["checkout", "-q", "HEAD~1"]);
+            },
+            "only it has 1 commit of submodule sub/deep",
+        ),
+        (
+            "a submodule within it, as it was",
+            |_, it| {
+                let sub = it.path.join("sub");
+                git(
+                    &sub,
+                    &[&LOCAL[..], &["submodule", "--quiet", "update", "--init"]].concat(),
+                );
+            },
+            "",
+        ),
+        (
+            "a file that it ignores",
+            |place, it| {
+                place.write(&it.path, "sub/.env", "secret");
+                let exclude = ["rev-parse", "--git-path", "info/exclude"];
+                let exclude = git(&it.path.join("sub"), &exclude);
+                fs::write(it.path.join("sub").join(exclude), ".env\n").unwrap();
+            },
+            "ignored files, which git does not keep: sub/.env",
+        ),
+        (
+            "a change that git was told to overlook",
+            |place, it| {
+                let sub = it.path.join("sub");
+                git(&sub, &["update-index", "--assume-unchanged", "README"]);
+                place.write(&sub, "README", "changed");
+            },
+            "cannot tell what would be lost: git was told to overlook changes of sub/README",
+        ),
+        (
+            "a commit that was left",
+            |_, it| {
+                let sub = it.path.join("sub");
+                git(&sub, &["checkout", "-q", "--detach"]);
+                commit(&sub);
+                git(&sub, &["checkout", "-q", "main"]);
+            },
+            "only it has 1 commit of submodule sub",
+        ),
+        (
+            "stashed",
+            |place, it| {
+                let sub = it.path.join("sub");
+                place.write(&sub, "README", "changed");
+                git(&sub, &[&BY[..], &["stash", "-q"]].concat());
+            },
+            "only it has 2 commits of submodule sub",
+        ),
+        (
+            "files in its place, not set up",
+            |place, it| {
+                fs::remove_dir_all(it.path.join("sub")).unwrap();
+                place.write(&it.path, "sub/new", "n");
+                place.write(&it.path, "sub/dir/new", "n");
+            },
+            "uncommitted: sub/dir, sub/new",
+        ),
+        (
+            "a repository in its place that its agent made",
+            |place, it| {
+                let sub = it.path.join("sub");
+                fs::remove_dir_all(&sub).unwrap();
+                fs::create_dir(&sub).unwrap();
+                git(&sub, &["init", "-q", "-b", "main"]);
+                commit(&sub);
+                git(&it.path, &["commit", "-qam", "pointer"]);
+                git(&place.top(), &["merge", "-q", it.branch.as_str()]);
+            },
+            "only it has 1 commit of submodule sub",
+        ),
+    ];
+    table::each(rows.iter().map(|row| (row.0, row)), |(_, work, because)| {
+        let place = Place::new();
+        let (worktrees, worktree) = one(&place);
+        let mid = place.dir.path().join("mid");
+        git(place.dir.path(), &["clone", "-q", "my repo", "mid"]);
+        let add = |at: &Path, url: &Path, name| {
+            let add = ["submodule", "--quiet", "add", url.to_str().unwrap(), name];
+            git(at, &[&LOCAL[..], &add].concat());
+        };
+        add(&mid, &place.top(), "deep");
+        git(&mid, &[&BY[..], &["commit", "-qm", "deep"]].concat());
+        add(&worktree.path, &mid, "sub");
+        git(&worktree.path, &["commit", "-qm", "sub"]);
+        git(&place.top(), &["merge", "-q", worktree.branch.as_str()]);
+        work(&place, &worktree);
+        let closed = worktrees.close(&worktree);
+        match because.is_empty() {
+            true => place.assert_gone(&worktree, &closed),
+            false => {
+                let told = place.assert_kept(&worktree, closed).to_string();
+                assert_eq!(&told, because);
+            }
+        }
+    });
+}
+
+#[test]
+fn a_worktree_that_somebody_locked_stays_as_it_is() {
     let place = Place::new();
     let (worktrees, worktree) = one(&place);
-    let other = Place::new();
-    let url = other.top();
-    let url = url.to_str().unwrap();
-    let add = [
-        "-c",
-        "protocol.file.allow=always",
-        "submodule",
-        "add",
-        "-q",
-        url,
-        "sub",
-    ];
-    git(&worktree.path, &add);
-    git(&worktree.path, &["commit", "-qm", "sub"]);
-    git(&place.top(), &["merge", "-q", worktree.branch.as_str()]);
-    place.assert_kept(&worktree, worktrees.close(&worktree));
-    place.write(&worktree.path.join("sub"), "new", "n");
-    assert_dirty(&place, &worktrees, &worktree, "sub");
+    let path = worktree.path.to_str().unwrap();
+    git(
+        &place.top(),
+        &["worktree", "lock", "--reason", "mine", path],
+    );
+    let because = place.assert_kept(&worktree, worktrees.close(&worktree));
+    assert!(
+        because.to_string() == "somebody locked it: mine",
+        "{because}"
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use flagpost_run::worktree::{KeptWork, Worktree, keep};
+use flagpost_run::worktree::{KeptWork, Worktree, has_commits, keep};
 use flagpost_testkit::table;
 
 use super::{Place, git, open, try_git};
@@ -14,6 +14,15 @@ type Row = (
     &'static str,
     fn(&KeptWork) -> bool,
 );
+
+/// Commits the repository as a submodule of itself.
+fn submodule(place: &Place, worktree: &Worktree) {
+    let lib = place.top().display().to_string();
+    let local = ["-c", "protocol.file.allow=always"];
+    let add = ["submodule", "--quiet", "add", &lib, "lib"];
+    git(&worktree.path, &[&local[..], &add].concat());
+    git(&worktree.path, &["commit", "-qm", "lib"]);
+}
 
 fn left(place: &Place, worktree: &Worktree) {
     place.write(&worktree.path, "README", "changed\n");
@@ -111,20 +120,36 @@ fn it_is_on_the_tasks_branch_wherever_its_agent_left_it() {
                 );
             },
             "README new/file",
-            |it| matches!(it, KeptWork::Left(why) if why.starts_with("empty, new/tool: a repository of its own")),
+            |it| matches!(it, KeptWork::Left(why) if why.starts_with("empty/, new/tool/: no commit of this repository")),
         ),
         (
             "a change within a submodule",
             |place, it| {
-                let lib = place.top().display().to_string();
-                let local = ["-c", "protocol.file.allow=always"];
-                let add = ["submodule", "--quiet", "add", &lib, "lib"];
-                git(&it.path, &[&local[..], &add].concat());
-                git(&it.path, &["commit", "-qm", "lib"]);
+                submodule(place, it);
                 place.write(&it.path, "lib/new", "new\n");
             },
             ".gitmodules README lib",
-            |it| matches!(it, KeptWork::Left(why) if why.starts_with("lib: ")),
+            |it| matches!(it, KeptWork::Left(why) if why.starts_with("lib/new: ")),
+        ),
+        (
+            "a change within a submodule, beside a file",
+            |place, it| {
+                submodule(place, it);
+                place.write(&it.path, "lib/new", "new\n");
+                place.write(&it.path, "new", "new\n");
+            },
+            ".gitmodules README lib new",
+            |it| matches!(it, KeptWork::Left(why) if why.starts_with("lib/new: ")),
+        ),
+        (
+            "in the place of a submodule that is not set up",
+            |place, it| {
+                submodule(place, it);
+                fs::remove_dir_all(it.path.join("lib")).unwrap();
+                place.write(&it.path, "lib/new", "new\n");
+            },
+            ".gitmodules README lib",
+            |it| matches!(it, KeptWork::Left(why) if why.starts_with("lib/new: ")),
         ),
         (
             "nothing but a repository of its own",
@@ -133,7 +158,7 @@ fn it_is_on_the_tasks_branch_wherever_its_agent_left_it() {
                 git(&it.path.join("tool"), &["init", "-q"]);
             },
             "README",
-            |it| matches!(it, KeptWork::Left(why) if why.starts_with("tool: ")),
+            |it| matches!(it, KeptWork::Left(why) if why.starts_with("tool/: ")),
         ),
         (
             "in the middle of a merge",
@@ -177,4 +202,22 @@ fn it_is_on_the_tasks_branch_wherever_its_agent_left_it() {
             }
         },
     );
+}
+
+#[test]
+fn a_merge_is_work_where_something_was_resolved_in_it() {
+    for (theirs, is_work) in [("other", false), ("README", true)] {
+        let place = Place::new();
+        let worktrees = place.worktrees();
+        let [one, two, both] = ["1", "2", "3"].map(|task| open(&worktrees, task));
+        place.commit(&one, "README", "one\n");
+        place.commit(&two, theirs, "two\n");
+        let has = |it: &Worktree| has_commits(&place.top(), &it.branch).unwrap();
+        assert!(has(&one) && !has(&both));
+        git(&both.path, &["merge", "-q", one.branch.as_str()]);
+        if !try_git(&both.path, &["merge", "-q", two.branch.as_str()]).0 {
+            place.commit(&both, "README", "both\n");
+        }
+        assert_eq!(has(&both), is_work, "{theirs}");
+    }
 }
