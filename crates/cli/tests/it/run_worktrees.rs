@@ -350,6 +350,8 @@ fn a_task_that_passes_without_a_commit_says_so() {
     }
     let landing = stage.world.json(["land", "--status"]).1;
     assert_eq!(landing["no_commit"][0]["task"], "2", "{landing}");
+    // Its branch holds what the first committed, and lands for that one alone.
+    assert_eq!(stage.world.ok(["land", "--status", "--quiet"]), "1\n");
     let land = |task| {
         stage
             .world

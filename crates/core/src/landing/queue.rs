@@ -205,11 +205,17 @@ fn judged(
                 Err(Error::NotFound { .. }) => continue,
                 Err(error) => return Err(error),
             };
+            let is_bare = task
+                .landing
+                .as_ref()
+                .is_some_and(|it| it.no_commit().is_some());
             it.state = match (task.state.clone(), task.not_landed()) {
                 (State::Completed, _) => match refs.passed.get(&passed_ref(&it.branch)) {
                     Some(passed) if *passed != it.tip => BranchState::Changed {
                         passed: passed.clone(),
                     },
+                    // Its branch holds what the tasks committed that it builds on.
+                    Some(_) | None if is_bare => continue,
                     Some(_) | None => BranchState::Queued,
                 },
                 (_, Some(refused)) => BranchState::Refused(refused.clone()),
