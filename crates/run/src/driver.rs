@@ -41,7 +41,7 @@ use std::{
 
 use flagpost_core::{
     self as core, Home, List, Repository, Settings,
-    landing::GitSettings,
+    landing::{GitSettings, Target},
     sessions::{self, Live, Sessions, Start},
 };
 use flagpost_model::{
@@ -233,6 +233,9 @@ pub fn run(
         let session = begun.live.id().clone();
         Worktrees::new(stage.repository.top.clone(), worktrees_root(), session)
     });
+    // Landings of this run look after that themselves. No branch to land on is no fault where nothing lands.
+    let is_watched = options.worktrees && options.land.is_none();
+    let target = is_watched.then(|| Target::of(stage.repository, None).ok());
     let earlier = earlier(&sessions, stage.list)?;
     let heard = residents.take_over(stage.list, &earlier, begun.live.id(), inputs.0)?;
     let outlines = stage.list.load()?.outlines;
@@ -253,6 +256,7 @@ pub fn run(
         account: RunRecord::new(begun.live.started(), &outlines, options),
         live: begun.live,
         worktrees,
+        target: target.flatten(),
         earlier,
         agents: Agents::default(),
         holds: BTreeMap::new(),
@@ -314,6 +318,8 @@ struct Driver<'a> {
     live: Live<'a>,
     account: RunRecord,
     worktrees: Option<Worktrees>,
+    /// What work of these worktrees lands on, as it was when the run began; none where the run lands.
+    target: Option<Target>,
     /// The sessions of this list that ended, newest first.
     earlier: Vec<SessionId>,
     /// What runs.

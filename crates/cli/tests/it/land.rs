@@ -176,6 +176,38 @@ fn an_agent_that_moves_the_target_itself_is_told_of_and_fails_the_run() {
     }
 }
 
+/// Where the run lands nothing itself, it looks once more at its end.
+#[test]
+fn an_agent_that_moves_the_target_of_a_run_that_does_not_land_is_told_of_and_named() {
+    let stage = Stage::new("- [ ] Task 1\n");
+    let git = |args: &[&str]| {
+        let ran = stage.world.run(stage.world.command_of("git").args(args));
+        exits(ran, 0).stdout
+    };
+    git(&["commit", "--allow-empty", "-qm", "first"]);
+    let body = "echo x > x; git add . && git commit -qm 'past the check' && git update-ref refs/heads/main HEAD";
+    let ran = exits(stage.run(body, &["--worktrees"]), 0);
+    let words = "something else than a landing moved main while the run went on";
+    assert!(ran.stderr.contains(words), "{ran}");
+    let doctor = stage.world.flagpost(["doctor"]);
+    assert!(doctor.stdout.contains("target-moved"), "{doctor}");
+    // A landing beside the run is no such thing.
+    let stage = Stage::new("- [ ] Task 1\n- [ ] Task 2\n");
+    let git = |args: &[&str]| {
+        let ran = stage.world.run(stage.world.command_of("git").args(args));
+        exits(ran, 0).stdout
+    };
+    git(&["commit", "--allow-empty", "-qm", "first"]);
+    let body = r#"echo x > "x-$task"; git add . && git commit -qm "$task"; mark "runs-$task"; test "$task" = 1 || await go"#;
+    let run = stage.start(body, &["--worktrees", "--max-parallel", "1"]);
+    stage.await_mark("runs-2");
+    exits(stage.world.flagpost(["land", "1", "--yes"]), 0);
+    assert!(git(&["log", "--format=%s"]).contains("task 1"));
+    stage.mark("go");
+    let ran = exits(run.end(), 0);
+    assert!(!ran.stderr.contains("something else"), "{ran}");
+}
+
 /// The second changes what the first made: with nothing but the squashed commit to go by, git would see
 /// two files of one name.
 #[test]

@@ -244,7 +244,12 @@ fn the_hooks_of_the_operators_tree_run_and_those_that_a_branch_brings_do_not() {
         let hooks = yard.world.repository().join(".githooks");
         let write = || {
             std::fs::create_dir_all(&hooks).unwrap();
-            for name in ["pre-merge-commit", "post-checkout", "commit-msg"] {
+            for name in [
+                "pre-merge-commit",
+                "post-checkout",
+                "commit-msg",
+                "post-merge",
+            ] {
                 executable(&hooks.join(name), &format!("touch '{}'", ran.display()));
             }
         };
@@ -265,6 +270,7 @@ fn the_hooks_of_the_operators_tree_run_and_those_that_a_branch_brings_do_not() {
         };
         yard.lands(&["--check", &check]);
         yard.assert_landed([1]);
+        assert_eq!(ran.exists(), is_operators);
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) fn targets(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<
                     line.at
                 );
                 let hint = format!(
-                    "'git -C {} log {from}..{to}' shows what came",
+                    "'git -C {} log --left-right {from}...{to}' shows what went and what came",
                     word(&place.top)
                 );
                 let finding = Finding::new(Code::TargetMoved, what);

@@ -63,6 +63,18 @@ impl Target {
         }
     }
 
+    /// Where it stands now, if something else moved it than a landing or who took what one had staged.
+    pub fn moved_by_others(&self, repository: &Repository) -> Result<Option<Self>> {
+        let now = Self::of(repository, Some(&self.branch))?;
+        if now.tip == self.tip {
+            return Ok(None);
+        }
+        let refs = refs::BranchRefs::of(&repository.top, &now)?;
+        let landed = refs.tags.values().any(|it| it.commit == now.tip);
+        let is_ours = landed || refs.staged.as_ref() == Some(&now.tip);
+        Ok((!is_ours).then_some(now))
+    }
+
     /// Its whole name.
     pub fn full(&self) -> String {
         format!("refs/heads/{}", self.branch)

@@ -4,7 +4,11 @@
 
 use std::collections::BTreeSet;
 
-use flagpost_core::{self as core, sessions};
+use flagpost_core::{
+    self as core,
+    landing::{Target, record_moved},
+    sessions,
+};
 use flagpost_model::{TaskId, plan::Graph, task::State};
 
 use super::{Driver, RunReport};
@@ -18,6 +22,7 @@ impl Driver<'_> {
         interrupted: bool,
     ) -> Result<RunReport> {
         let landing = self.end_landing(interrupted)?;
+        self.tell_moved()?;
         self.close_worktrees(&fates)?;
         self.dismiss_processes()?;
         let session = self.live.id().clone();
@@ -74,6 +79,41 @@ impl Driver<'_> {
             interrupted,
             landing,
         })
+    }
+
+    /// Tells if something else than a landing moved the branch that work lands on while the run was under way, or
+    /// if work lands on another one now.
+    fn tell_moved(&mut self) -> Result<()> {
+        let (repository, actor) = (self.stage.repository, &self.options.actor);
+        let Some(before) = self.target.take() else {
+            return Ok(());
+        };
+        let onto = &before.branch;
+        let mut told = Vec::new();
+        match before.moved_by_others(repository) {
+            Ok(None) => {}
+            Ok(Some(now)) => {
+                let (from, to) = (&before.tip, &now.tip);
+                record_moved((self.stage.home, repository, actor), (onto, from, to))?;
+                told.push(format!(
+                    "something else than a landing moved {onto} while the run went on: 'git log --left-right {from:.10}...{to:.10}' shows what went and what came"
+                ));
+            }
+            Err(error) => told.push(format!(
+                "{onto} was there when the run began, and is not now: {}",
+                core::describe(&error)
+            )),
+        }
+        let stands = Target::of(repository, None).map(|it| it.branch);
+        if let Some(stands) = stands.ok().filter(|it| it != onto) {
+            told.push(format!(
+                "the repository stood on {onto} when the run began, and stands on {stands} now: 'flagpost land --onto {onto}' lands where it would have"
+            ));
+        }
+        for words in told {
+            self.tell(RunEvent::Notice { words })?;
+        }
+        Ok(())
     }
 
     /// Closes the worktrees of the run; those whose tasks go on, or are built on, stay.

@@ -74,20 +74,26 @@ impl LandingThread {
         told: &Sender<Input>,
     ) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
+        // Before any agent has begun, who could have the repository stand elsewhere. What stands in the way of
+        // landing at all is told by the first landing.
+        let target = Target::of(stage.repository, terms.onto.as_deref()).ok();
+        let onto = target.as_ref().map(|it| it.branch.clone());
+        let known = target.map(|it| it.tip);
+        let terms = LandingTerms {
+            onto: onto.or_else(|| terms.onto.clone()),
+            ..terms.clone()
+        };
         let room = LandingRoom {
             home: stage.home.clone(),
             settings: stage.settings.clone(),
             repository: stage.repository.clone(),
             list: stage.list.id().clone(),
             actor: actor.clone(),
-            terms: terms.clone(),
+            terms,
             stop: Arc::clone(&stop),
             told: told.clone(),
         };
         let (passed, wakes) = mpsc::channel();
-        // Before any agent has begun. What stands in the way of landing at all is told by the first landing.
-        let target = Target::of(stage.repository, terms.onto.as_deref());
-        let known = target.ok().map(|it| it.tip);
         Self {
             passed: Some(passed),
             stop,

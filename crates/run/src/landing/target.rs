@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 
 use flagpost_core::{
-    git::{self, Git, is_ancestor},
+    git::{self, Git, is_ancestor, with_hooks},
     landing::{
         LandedTag, LandingQueue, LandingRefusal, QueuedBranch, Target, landed_ref, record_moved,
         staged_ref,
@@ -66,7 +66,7 @@ impl Landing<'_> {
             ),
             (false, None) => format!("verify {full} {}\ncreate {staged} {commit}\n", target.tip),
         };
-        if !self.at_once(target, &refs)? {
+        if !self.at_once(target, None, &refs)? {
             return Ok(Moved::Meanwhile);
         }
         if is_direct {
@@ -90,14 +90,15 @@ impl Landing<'_> {
     /// Refuses to land on what somebody else brought onto the target meanwhile: nobody looked at it, and no
     /// check ran. Whoever lands next has been told of it.
     pub(super) fn must_be_known(&mut self, target: &Target) -> Result<()> {
-        let known = self.known.replace(target.tip.clone());
-        let Some(from) = known.filter(|it| *it != target.tip) else {
+        let Some(from) = self.known.replace(target.tip.clone()) else {
             return Ok(());
         };
         let repository = self.stage.repository;
-        // Somebody took what passed and waited for that.
-        let staged = git::commit(&repository.top, &staged_ref(&target.branch))?;
-        if staged.as_ref() == Some(&target.tip) {
+        let known = Target {
+            branch: target.branch.clone(),
+            tip: from.clone(),
+        };
+        if known.moved_by_others(repository)?.is_none() {
             return Ok(());
         }
         let (branch, to) = (target.branch.clone(), target.tip.clone());
@@ -145,7 +146,7 @@ impl Landing<'_> {
         let Some(dir) = standing_on(&top, target)? else {
             let full = target.full();
             let refs = format!("update {full} {commit} {tip}\ndelete {staged} {commit}\n");
-            return Ok(match self.at_once(target, &refs)? {
+            return Ok(match self.at_once(target, None, &refs)? {
                 true => {
                     *self.known = Some(commit.to_owned());
                     Moved::Yes
@@ -160,7 +161,7 @@ impl Landing<'_> {
     fn take(&mut self, target: &Target, commit: &str, dir: &Path) -> Result<Moved> {
         let mut why = unfit(dir)?;
         if why.is_none() {
-            let mut git = fast_forward(dir, target, commit);
+            let mut git = fast_forward(dir, target, commit)?;
             let answer = self.calls().ask(&mut git)?;
             let top = &self.stage.repository.top;
             let is_on = git::commit(top, &target.full())?.as_deref() == Some(commit);
@@ -203,21 +204,23 @@ impl Landing<'_> {
     /// Makes this the commit that waits, in place of whatever waited.
     pub(super) fn stage(&self, target: &Target, commit: &str) -> Result<()> {
         let refs = format!("update {} {commit}\n", staged_ref(&target.branch));
-        self.at_once(target, &refs)?;
+        // A name of ours, of which no hook need hear.
+        self.at_once(target, Some(git::NO_HOOKS), &refs)?;
         Ok(())
     }
 
     /// Lets a staged commit go: it is on the target, or the target went elsewhere.
     fn unstage(&self, target: &Target, commit: &str) -> Result<()> {
         let refs = format!("delete {} {commit}\n", staged_ref(&target.branch));
-        self.at_once(target, &refs)?;
+        // A name of ours, of which no hook need hear.
+        self.at_once(target, Some(git::NO_HOOKS), &refs)?;
         Ok(())
     }
 
     /// One transaction; not carried out where the target has moved.
-    fn at_once(&self, target: &Target, refs: &str) -> Result<bool> {
+    fn at_once(&self, target: &Target, hooks: Option<&str>, refs: &str) -> Result<bool> {
         let top = &self.stage.repository.top;
-        let mut git = Git::at(top)
+        let mut git = with_hooks(Git::at(top), hooks)
             .args(&[
                 "update-ref",
                 "-m",
@@ -238,16 +241,36 @@ impl Landing<'_> {
     }
 }
 
-/// Takes a commit into a working tree. Files there that the repository ignores are somebody's, too.
-fn fast_forward(dir: &Path, target: &Target, commit: &str) -> Git {
-    let git = Git::at(dir);
+/// Takes a commit into a working tree. Files there that the repository ignores are somebody's, too. Hooks that the
+/// commit brings run from the operator's next git command on, and not in this one.
+fn fast_forward(dir: &Path, target: &Target, commit: &str) -> Result<Git> {
+    let git = match brings_hooks(dir, commit)? {
+        true => Git::at(dir).config(git::NO_HOOKS),
+        false => Git::at(dir),
+    };
     let git = match target.branch.contains('=') {
         // Such a name cannot be told here; the options below take back most of what it may say.
         true => git,
         false => git.config(&format!("branch.{}.mergeOptions=", target.branch)),
     };
-    git.args(&["merge", "--quiet", "--ff-only", "--no-squash", "--commit"])
-        .args(&["--no-overwrite-ignore", commit])
+    Ok(git
+        .args(&["merge", "--quiet", "--ff-only", "--no-squash", "--commit"])
+        .args(&["--no-overwrite-ignore", commit]))
+}
+
+/// Whether git's hooks lie among the files of a working tree and are others in a commit.
+fn brings_hooks(dir: &Path, commit: &str) -> Result<bool> {
+    let Some(hooks) = git::hooks_path(dir)? else {
+        return Ok(false);
+    };
+    let (hooks, dir) = match (hooks.canonicalize(), dir.canonicalize()) {
+        (Ok(hooks), Ok(dir)) => (hooks, dir),
+        // There are none yet.
+        _ => (hooks, dir.to_owned()),
+    };
+    let mut differ = Git::at(&dir).args(&["diff", "--quiet", "HEAD", commit, "--"]);
+    differ = differ.arg(&hooks);
+    Ok(hooks.starts_with(&dir) && differ.ask()?.code() != Some(0))
 }
 
 /// The working tree that stands on the target.
