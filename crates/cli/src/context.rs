@@ -154,7 +154,8 @@ impl Context {
     /// The list of this name, or at this place as it is seen from where we stand.
     fn open_list(&self, list: &ListRef) -> anyhow::Result<List<'_>> {
         let place = match list {
-            ListRef::Named(_) | ListRef::Foreign(_) => return Ok(List::find(&self.home, list)?),
+            ListRef::Named(id) => return Ok(List::existing(&self.home, id)?),
+            ListRef::Foreign(_) => return Ok(List::find(&self.home, list)?),
             ListRef::Coordination(place) => place,
         };
         let told = Some(place.path()).filter(|it| !it.as_os_str().is_empty());
@@ -246,7 +247,13 @@ impl Context {
 
     fn bind(&self, id: &ListId) -> anyhow::Result<List<'_>> {
         let repository = self.repository_or_register()?;
-        Ok(List::open_or_create(&self.home, id, &repository)?)
+        match List::existing(&self.home, id) {
+            // This history would not know it any more, and give its ids out again.
+            Err(Error::ListVanished { list, tasks, by }) if by != repository.id => {
+                Err(Error::ListVanished { list, tasks, by }.into())
+            }
+            _ => Ok(List::open_or_create(&self.home, id, &repository)?),
+        }
     }
 
     /// The task that this agent was given, if it was of this list.

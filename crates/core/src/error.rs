@@ -1,10 +1,10 @@
 //! What an operation can answer instead of doing its work.
 
-use std::path::PathBuf;
+use std::{collections::BTreeSet, path::PathBuf};
 
 use flagpost_disk as disk;
 use flagpost_model::{
-    InvalidId, ListRef, Refusal, Seq, TaskId, WorkerId, coordination,
+    InvalidId, ListRef, Refusal, RepoId, Seq, TaskId, WorkerId, coordination,
     decision::{self, Decision},
     intake::Broken,
     message, reservation,
@@ -184,6 +184,16 @@ pub enum Error {
         subject: String,
         /// The state that the history last tells of.
         state: flagpost_model::task::StateName,
+    },
+    /// Another program took the list away as a whole.
+    #[error("another program took list {list} away, in which Flagpost had {} task{}", tasks.len(), if tasks.len() == 1 { "" } else { "s" })]
+    ListVanished {
+        /// Which.
+        list: ListRef,
+        /// Those of its tasks that the history lately tells of.
+        tasks: BTreeSet<TaskId>,
+        /// The repository whose history that is.
+        by: RepoId,
     },
     /// Nobody in the fleet has this name.
     #[error("there is no worker {worker}; there {}", those(known))]

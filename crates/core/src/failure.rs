@@ -90,6 +90,10 @@ pub fn judge(error: &Error) -> (FailureKind, Option<String>) {
                 "'flagpost doctor --fix' brings it back; 'flagpost history --task {task} --list {list}' tells of it"
             )),
         ),
+        Error::ListVanished { .. } => (
+            FailureKind::NotFound,
+            hint("'flagpost doctor --fix' brings it back"),
+        ),
         Error::UnknownWorker { .. } | Error::NotFound { what: "worker", .. } => (
             FailureKind::NotFound,
             hint(
@@ -402,7 +406,10 @@ pub fn judge_disk(error: &disk::Error) -> (FailureKind, Option<String>) {
                 path.display()
             )),
         ),
-        disk::Error::Outside { .. } => (FailureKind::Invalid, None),
+        disk::Error::Outside { .. } => (
+            FailureKind::Invalid,
+            hint("what leads out of there is not followed: put what it names in its place"),
+        ),
         disk::Error::Io {
             doing,
             source,

@@ -150,7 +150,7 @@ impl AgentSeat {
 
     /// The list.
     pub(crate) fn list(&self) -> Result<List<'_>> {
-        List::open(&self.home, &self.list_id()?)
+        List::existing(&self.home, &self.list_id()?)
     }
 
     /// Who asks.

@@ -67,7 +67,15 @@ pub fn run(context: &Context, args: &ListArgs) -> anyhow::Result<Answer> {
         Some(by) => grouped(context, &list, &loaded, query.clone(), by)?,
     };
     Ok(match answer.text.is_empty() {
-        true => answer.text(none(&loaded.outlines, list.id(), &query, nothing_asked)),
+        true => {
+            let vanished = list.vanished_lately()?.len();
+            answer.text(none(
+                &loaded.outlines,
+                (list.id(), vanished),
+                &query,
+                nothing_asked,
+            ))
+        }
         false => answer,
     })
 }
@@ -132,7 +140,18 @@ fn listing(context: &Context, tasks: &Tasks<'_>, text: String) -> Answer {
 }
 
 /// Says why there is nothing to show.
-fn none(all: &[Outline], list: &ListRef, query: &Query, nothing_asked: bool) -> String {
+fn none(
+    all: &[Outline],
+    (list, vanished): (&ListRef, usize),
+    query: &Query,
+    nothing_asked: bool,
+) -> String {
+    if all.is_empty() && vanished > 0 {
+        let tasks = counted(vanished, "task", "tasks");
+        return format!(
+            "{list} has no tasks any more: another program took the files of {tasks} away, and 'flagpost doctor --fix' brings them back"
+        );
+    }
     if all.is_empty() {
         return format!("{list} has no tasks yet; 'flagpost add' makes one");
     }

@@ -103,11 +103,11 @@ fn show(context: &Context, rows: Option<usize>) -> anyhow::Result<Answer> {
     let list = match context.list() {
         Ok(list) => list,
         Err(error) => match error.downcast_ref::<Error>() {
-            Some(Error::NoRepository { .. } | Error::NotFound { .. })
-                if context.globals.list.is_none() =>
-            {
-                return nothing_yet(context, rows);
-            }
+            Some(
+                why @ (Error::NoRepository { .. }
+                | Error::NotFound { .. }
+                | Error::ListVanished { .. }),
+            ) if context.globals.list.is_none() => return no_list(context, why, rows),
             _ => return Err(error),
         },
     };
@@ -300,13 +300,20 @@ fn dependants(waiting: &[Stranded], failed: &Outline) -> String {
     }
 }
 
-fn nothing_yet(context: &Context, rows: Option<usize>) -> anyhow::Result<Answer> {
+fn no_list(context: &Context, why: &Error, rows: Option<usize>) -> anyhow::Result<Answer> {
     let lists = context.home.lists()?;
     let (briefs, broken) = gate::waiting(context)?;
     let screen = Screen::of(context);
     let mut page = StatusPage::new(screen);
     page.say(gate::section(screen, &briefs));
-    page.say(format!("no tasks here yet\n{NEXT}"));
+    let (list, vanished) = match why {
+        Error::ListVanished { list, tasks, .. } => (Some(list), tasks.iter().cloned().collect()),
+        _ => (None, Vec::new()),
+    };
+    page.say(match list {
+        Some(_) => format!("{why}: 'flagpost doctor --fix' brings it back\n"),
+        None => format!("no tasks here yet\n{NEXT}"),
+    });
     if !lists.is_empty() {
         let names: Vec<_> = lists.iter().map(|list| list.as_str()).collect();
         page.say(format!("lists elsewhere: {}\n", names.join(" ")));
@@ -323,6 +330,8 @@ fn nothing_yet(context: &Context, rows: Option<usize>) -> anyhow::Result<Answer>
     ));
     let status = StatusAnswer {
         home: context.home.root().to_string_lossy().into(),
+        list,
+        vanished,
         to_decide: briefs.as_slice().into(),
         parked: &parked,
         skipped: broken.clone(),

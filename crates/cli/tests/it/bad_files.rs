@@ -175,12 +175,15 @@ fn a_list_that_leads_outside() {
     $ list --list evil
     exit 6
     2> flagpost: [dir]/home/.flagpost/tasks/evil leads outside [dir]/home/.flagpost/tasks
+    2>   hint: what leads out of there is not followed: put what it names in its place
     $ add x --list evil
     exit 6
     2> flagpost: [dir]/home/.flagpost/tasks/evil leads outside [dir]/home/.flagpost/tasks
+    2>   hint: what leads out of there is not followed: put what it names in its place
     $ status --list evil
     exit 6
     2> flagpost: [dir]/home/.flagpost/tasks/evil leads outside [dir]/home/.flagpost/tasks
+    2>   hint: what leads out of there is not followed: put what it names in its place
     "#);
     assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
 }

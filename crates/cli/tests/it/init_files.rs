@@ -386,6 +386,7 @@ fn links_are_followed_within_the_repository() {
     $ init
     exit 6
     2> flagpost: [dir]/web/AGENTS.md leads outside [dir]/web
+    2>   hint: what leads out of there is not followed: put what it names in its place
     $ init --remove
     no block of ours is in [dir]/web
     "#);
@@ -402,6 +403,7 @@ fn links_are_followed_within_the_repository() {
     $ init --copilot
     exit 6
     2> flagpost: [dir]/web/.github leads outside [dir]/web
+    2>   hint: what leads out of there is not followed: put what it names in its place
     "#);
     assert!(!world.outside().join("copilot-instructions.md").exists());
 }

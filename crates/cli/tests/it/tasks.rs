@@ -431,3 +431,55 @@ fn a_list_whose_directory_was_removed_gives_out_no_id_again() {
     4
     ");
 }
+
+/// Taken away with its directory, or emptied; or emptied but for the name of its repository.
+#[test]
+fn a_list_that_was_taken_away_as_a_whole_is_told_of_wherever_it_is_asked_for() {
+    let told = "another program took list web away, in which Flagpost had 3 tasks";
+    let hint = "hint: 'flagpost doctor --fix' brings it back";
+    for is_there in [false, true] {
+        let world = world_with(&["One", "Two", "Three"]);
+        std::fs::remove_dir_all(world.list("web")).unwrap();
+        if is_there {
+            std::fs::create_dir(world.list("web")).unwrap();
+        }
+        let mut asked: Vec<&[&str]> = vec![&["list", "--all"], &["show", "1"], &["undo"]];
+        asked.extend([
+            &["search", "One"][..],
+            &["list", "--list", "web"],
+            &["ready"],
+        ]);
+        for words in asked {
+            let ran = world.flagpost(words);
+            assert_eq!(ran.code, 3, "{words:?}: {ran}");
+            assert!(ran.stderr.contains(told), "{words:?}: {ran}");
+            assert!(ran.stderr.contains(hint), "{words:?}: {ran}");
+        }
+        let status = world.ok(["status"]);
+        assert!(status.contains(told), "{status}");
+        tells!(world.json(["status"]).1, {"list": "web", "vanished": ["1", "2", "3"]});
+        let elsewhere = world
+            .command_of("git")
+            .args(["init", "-q", "other"])
+            .status();
+        assert!(elsewhere.unwrap().success());
+        let beside = |args: &[&str]| {
+            let dir = world.repository().join("other");
+            world.run(world.command().args(args).current_dir(dir))
+        };
+        // Its ids would be given out again there.
+        let ran = beside(&["add", "New", "--list", "web"]);
+        assert!(ran.code == 3 && ran.stderr.contains(told), "{ran}");
+        world.ok(["doctor", "--fix", "--yes"]);
+        assert_eq!(world.ok(["list", "--quiet"]), "1\n2\n3\n");
+    }
+    let world = world_with(&["One", "Two"]);
+    for task in ["1.json", "2.json"] {
+        std::fs::remove_file(world.list("web").join(task)).unwrap();
+    }
+    let list = world.ok(["list"]);
+    assert!(
+        list.contains("another program took the files of 2 tasks away"),
+        "{list}"
+    );
+}

@@ -171,13 +171,15 @@ fn readable(home: &Home, dir: &Path) -> std::result::Result<(), String> {
 /// The lists that can be read. Every root of lists is [`Home`]'s to know.
 fn lists<'h>(home: &'h Home, findings: &mut Vec<Finding>) -> Vec<ListSnapshot<'h>> {
     let mut unread = |dir: PathBuf, list: Option<&ListId>, error: &crate::Error| {
-        let hint = format!("ls -ld {}", word(&dir));
+        let next = match dir.is_symlink() {
+            true => "put a directory in its place",
+            false => "make it readable for you",
+        };
+        let hint = format!("'ls -ld {}' shows what is there; {next}", word(&dir));
         let finding = Finding::new(Code::ListUnreadable, describe(error)).at(dir);
         findings.push(Finding {
             list: list.cloned(),
-            ..finding.by_hand(format!(
-                "'{hint}' shows what is there; make it readable for you"
-            ))
+            ..finding.by_hand(hint)
         });
     };
     let ids = match home.lists() {

@@ -140,15 +140,6 @@ impl<'h> List<'h> {
         Self::open_dir(home, &id.into())
     }
 
-    /// The list of this name, where it has no directory.
-    pub(crate) fn absent(home: &'h Home, id: &ListId) -> Result<Option<Self>> {
-        match Self::open(home, id) {
-            Ok(_) => Ok(None),
-            Err(Error::NotFound { .. }) => Ok(Some(Self::of_home(home, &id.into()))),
-            Err(error) => Err(error),
-        }
-    }
-
     fn open_dir(home: &'h Home, list: &ListRef) -> Result<Self> {
         let list = Self::of_home(home, list);
         if list.exists()? {

@@ -12,7 +12,7 @@ use std::{
 
 use flagpost_disk::{TaskFile, dialects::claude_tasks, fsx, task_file};
 use flagpost_model::{
-    RepoId, TaskId, WorkerId, plan,
+    ListId, RepoId, TaskId, WorkerId, plan,
     task::{Outline, State},
 };
 use serde_json::Value;
@@ -20,8 +20,9 @@ use serde_json::Value;
 use super::{List, rows::Raw};
 use crate::{
     change::{CONTENT, CONTENTS, FINGERPRINT, creates},
-    error::Result,
+    error::{Error, Result},
     history::{Entry, History, Kind, Line},
+    home::Home,
 };
 
 /// The key of a line that tells of a file which was brought back.
@@ -39,6 +40,40 @@ enum LastWord {
     Others,
     /// The same of a task that we wrote.
     Ours,
+}
+
+impl<'h> List<'h> {
+    /// An existing list. Where another program took it away as a whole, the error says so.
+    pub fn existing(home: &'h Home, id: &ListId) -> Result<Self> {
+        let Some(absent) = Self::absent(home, id)? else {
+            return Self::open(home, id);
+        };
+        for by in home.ids_in::<RepoId>(&home.repositories_root())? {
+            // Where this cannot be told, as of a file in its place, there is no list all the same.
+            let tasks = absent.away(&by, LATELY).unwrap_or_default();
+            if !tasks.is_empty() {
+                let list = absent.id().clone();
+                return Err(Error::ListVanished { list, tasks, by });
+            }
+        }
+        Self::open(home, id)
+    }
+
+    /// The list of this name, where it has no directory, or one that belongs to no repository: whoever took all
+    /// files away took the name of that, too.
+    pub(crate) fn absent(home: &'h Home, id: &ListId) -> Result<Option<Self>> {
+        let of_home = Self::of_home(home, &id.into());
+        match Self::open(home, id) {
+            Ok(list) if list.dir() != of_home.dir() => Ok(None),
+            Ok(list) => {
+                let binding = list.path(claude_tasks::REPOSITORY);
+                let is_bound = fsx::stat(home.fs(), &binding)?.is_some();
+                Ok((!is_bound).then_some(list))
+            }
+            Err(Error::NotFound { .. }) => Ok(Some(of_home)),
+            Err(error) => Err(error),
+        }
+    }
 }
 
 impl List<'_> {

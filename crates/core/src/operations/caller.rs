@@ -161,7 +161,7 @@ impl Caller {
             Some(id) => id,
             None => self.repository()?.name,
         };
-        List::open(&self.home, &id)
+        List::existing(&self.home, &id)
     }
 
     /// Which task is meant.
