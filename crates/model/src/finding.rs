@@ -74,7 +74,7 @@ codes! {
     HistoryUnreadable = "history-unreadable", Error, "A history cannot be read.";
     HistoryDamaged = "history-damaged", Warning, "A history has lines that cannot be read, or numbers that do not grow.";
     HistoryAltered = "history-altered", Warning, "Lines of a history were changed, taken out or put in after it was written.";
-    HistoryAcknowledged = "history-acknowledged", Note, "Lines of a history were altered, and a repair went on after them.";
+    HistoryAcknowledged = "history-acknowledged", Note, "Lines of a history were altered or lost, and a repair went on after them.";
     HistoryBehind = "history-behind", Error, "Tasks, briefs or decisions name greater numbers than their history has: part of it is lost, and numbers would come again.";
     HistoryJumped = "history-jumped", Error, "The numbers of a history leap to where few are left or none, so that soon nothing can be changed.";
     HistoryUnsettled = "history-unsettled", Warning, "The last line of a history tells of a change that never appeared.";

@@ -75,7 +75,7 @@ fn follows(code: Code) -> &'static [Code] {
 /// What stays as a note, whoever mends it.
 fn stays(code: Code) -> &'static [Code] {
     match code {
-        HistoryAltered | HistoryAcknowledged => &[HistoryAcknowledged],
+        HistoryAltered | HistoryAcknowledged | HistoryBehind => &[HistoryAcknowledged],
         TargetMoved => &[TargetMoved],
         _ => &[],
     }

@@ -46,13 +46,16 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
             findings.push(finding.fix(Fix::Resume(id.clone())));
         }
         for seen in &survey.acknowledged {
-            // A repair makes the lines no truer.
-            if let Some(what) = line_numbers(&seen.lines, "without the hash of the line before") {
+            // A repair makes the lines no truer, and brings none back.
+            let altered = line_numbers(&seen.lines, "without the hash of the line before");
+            let altered = altered.map(|it| format!("was altered ({it})"));
+            let lost = seen.lost.map(|(from, to)| match from == to {
+                true => format!("lost number {from}"),
+                false => format!("lost the numbers {from} to {to}"),
+            });
+            for what in altered.into_iter().chain(lost) {
                 let by = seen.by.as_ref().map_or("somebody", WorkerId::as_str);
-                let what = format!(
-                    "the history was altered ({what}), which {by} acknowledged at {}",
-                    seen.at
-                );
+                let what = format!("the history {what}, which {by} acknowledged at {}", seen.at);
                 findings.push(Finding::new(Code::HistoryAcknowledged, what).at(path));
             }
         }

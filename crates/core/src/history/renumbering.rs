@@ -43,7 +43,7 @@ impl History<'_> {
             prev: chain::last(&text).map(chain::print),
             voids: self.unsettled(last_change(&text).lines, &appeared, Fate::CutShort)?,
         };
-        let entry = survey.resumption().detail("leap", to);
+        let entry = survey.resumption(&text).detail("leap", to);
         text.extend(writer.lines(actor, vec![entry]));
         fsx::replace(fs, &self.path, &text)?;
         Ok(true)

@@ -10,7 +10,7 @@ use flagpost_disk::{
     self as disk,
     fsx::{self, Rank},
 };
-use flagpost_model::{RepoId, WorkerId, id::MAX_NUMBER};
+use flagpost_model::{RepoId, WorkerId, envelope::Hash, id::MAX_NUMBER};
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
@@ -24,6 +24,14 @@ use crate::{
     change,
     error::{Error, Result},
 };
+
+/// The key under which a resumption tells what it saw.
+const SEEN: &str = "seen";
+
+/// How many bytes of a history somebody saw, and their hash.
+fn seen(bytes: &[u8]) -> String {
+    format!("{} {}", bytes.len(), Hash::of(bytes).as_str())
+}
 
 /// What a look at a whole history found.
 #[derive(Debug, Default)]
@@ -40,7 +48,7 @@ pub(crate) struct HistoryScan {
     pub(crate) disordered: Vec<usize>,
     /// Which lines do not carry the hash of the line before, as above.
     pub(crate) unchained: Vec<usize>,
-    /// The resumptions after lines that did not carry the hash of the line before.
+    /// The resumptions after lines that did not carry the hash of the line before, or after lost ones.
     pub(crate) acknowledged: Vec<Acknowledgement>,
     /// Where its numbers first leap.
     pub(crate) leap: Option<Leap>,
@@ -48,7 +56,7 @@ pub(crate) struct HistoryScan {
     pub(crate) lists: BTreeSet<String>,
 }
 
-/// Somebody went on in a history that had been altered.
+/// Somebody went on in a history that had been altered, or of which a part was lost.
 #[derive(Debug)]
 pub(crate) struct Acknowledgement {
     /// Who did.
@@ -57,6 +65,8 @@ pub(crate) struct Acknowledgement {
     pub(crate) at: Timestamp,
     /// Which lines do not carry the hash of the line before, counted from 1.
     pub(crate) lines: Vec<usize>,
+    /// The first and the last number of what tasks tell of and it does not.
+    pub(crate) lost: Option<(u64, u64)>,
 }
 
 /// Where the numbers of a history leap further than it can ever have got by itself.
@@ -111,30 +121,47 @@ impl HistoryScan {
         ]
     }
 
-    /// The entry that goes on after all that was found.
-    pub(super) fn resumption(&mut self) -> Entry {
-        let entry = Entry::new(Kind::Resumed).detail("after", self.last);
+    /// The entry that goes on after all that was found in these bytes.
+    pub(super) fn resumption(&mut self, bytes: &[u8]) -> Entry {
+        let entry = Entry::new(Kind::Resumed)
+            .detail("after", self.last)
+            .detail(SEEN, seen(bytes));
         let found = self.found().into_iter();
         found.fold(entry, |entry, (key, lines)| entry.detail(key, lines.len()))
     }
 
-    /// Forgets what a resumption says was seen. Where there is more than it says, somebody changed
-    /// the lines before it afterwards.
-    fn resume(&mut self, line: &[u8]) {
+    /// Forgets what a resumption says was seen. Where there is more than it says, or the lines before it are not
+    /// those that it saw, somebody changed them afterwards.
+    fn resume(&mut self, line: &[u8], bytes: &[u8]) {
         let Some(line) = Line::parse(line) else {
             return;
         };
-        let seen = |(key, lines): &(&str, &mut Vec<usize>)| {
+        // One of an older program tells how many it saw, and not which.
+        if let Some(told) = line.entry.detail.get(SEEN).and_then(|it| it.as_str()) {
+            let length = told.split(' ').next().and_then(|it| it.parse().ok());
+            let before = length.and_then(|it: usize| bytes.get(..it));
+            if before.map(seen).as_deref() != Some(told) {
+                return;
+            }
+        }
+        let is_told = |(key, lines): &(&str, &mut Vec<usize>)| {
             lines.len() as u64 <= line.entry.number(key).unwrap_or_default()
         };
-        if !self.found().iter().all(seen) {
+        if !self.found().iter().all(is_told) {
             return;
         }
         let lines = self.unchained.clone();
-        let acknowledged = (!lines.is_empty()).then_some(Acknowledgement {
-            by: line.entry.actor,
+        // Under whatever name, it was this hand.
+        let hand = line.entry.detail.get("by").and_then(|it| it.as_str());
+        let hand = hand.and_then(|it| it.parse().ok());
+        // The number of a line that cannot be read is told of as that line.
+        let is_lost = self.unreadable.is_empty() && self.highest + 1 < line.n;
+        let lost = is_lost.then(|| (self.highest + 1, line.n - 1));
+        let acknowledged = (!lines.is_empty() || lost.is_some()).then_some(Acknowledgement {
+            by: hand.or(line.entry.actor),
             at: line.at,
             lines,
+            lost,
         });
         self.acknowledged.extend(acknowledged);
         for (_, lines) in self.found() {
@@ -167,7 +194,7 @@ impl HistoryScan {
             if head.n <= survey.highest {
                 survey.disordered.push(at + 1);
             } else if head.kind == Kind::Resumed {
-                survey.resume(line);
+                survey.resume(line, bytes);
             }
             survey.last = head.n;
             survey.highest = survey.highest.max(head.n);
@@ -255,7 +282,7 @@ impl History<'_> {
             voids,
         };
         let number = writer.next();
-        let entry = survey.resumption();
+        let entry = survey.resumption(&bytes);
         let entry = match cut {
             None => entry,
             Some(cut) => entry.detail("cut_from", cut),

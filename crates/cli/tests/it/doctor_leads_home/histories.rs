@@ -74,7 +74,26 @@ pub(super) const FAULTS: &[Fault] = &[
         HistoryAcknowledged,
         |world| {
             put(&history(world), altered(world));
+            // Whoever's name they take, the hand is told.
+            world.ok(["doctor", "--fix", "--yes", "--as", "W1"]);
+            let told = world.ok(["doctor"]);
+            assert!(told.contains("which ann acknowledged"), "{told}");
+            fixed()
+        },
+    ),
+    (
+        "other lines, altered after a repair went on",
+        0,
+        HistoryAltered,
+        |world| {
+            let text = fs::read_to_string(history(world)).unwrap();
+            put(&history(world), altered(world));
             world.ok(["doctor", "--fix", "--yes"]);
+            let now = fs::read_to_string(history(world)).unwrap();
+            let resumed = now.lines().last().unwrap();
+            // As many lines as were seen then, and others.
+            let other = text.replacen("worker.registered", "worker.retired", 1);
+            put(&history(world), format!("{other}{resumed}\n"));
             fixed()
         },
     ),
