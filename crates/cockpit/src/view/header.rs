@@ -101,13 +101,22 @@ fn live(app: &App) -> String {
 }
 
 fn now(app: &App) -> Line<'static> {
-    let mut parts = app.data.now().map(|task| {
+    let parked = app.data.parked.iter().map(|it| {
+        let until = it.until.to_zoned(app.zone.clone());
+        let format = match until.date() == app.now.to_zoned(app.zone.clone()).date() {
+            true => "%H:%M",
+            false => "%a %H:%M",
+        };
+        format!("{} parked until {}", it.agent, until.strftime(format))
+    });
+    let at_work = app.data.now().map(|task| {
         let claim = task.state.claim();
         let who = claim.map_or("?".to_owned(), |it| it.by.to_string());
         let since = claim.map_or(String::new(), |it| format!(" {}", age(app, it.at)));
         format!("{who} #{} {}{since}", task.id, cut(&task.subject, 20))
     });
-    let words = listed(app, &mut parts, " NOW    ");
+    // What rests explains why less goes on.
+    let words = listed(app, &mut parked.chain(at_work), " NOW    ");
     labelled(app, words, Role::Running)
 }
 

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use flagpost_core::accounts::Park;
 use flagpost_model::machines::{CopyState, FleetSight, ServerCopy};
+use jiff::tz::TimeZone;
 use ratatui::style::{Color, Modifier};
 
 use crate::{
@@ -47,6 +49,24 @@ fn the_bridge_is_in_the_header_only_while_it_runs() {
         data.is_bridge_up = false;
         let page = screen(&mut cockpit(data, size, Glyphs::Unicode));
         assert!(page.contains("files") && !page.contains("Agent"), "{page}");
+    }
+}
+
+#[test]
+fn an_account_that_rests_is_named_before_who_is_at_work() {
+    let today = now() + jiff::SignedDuration::from_mins(5);
+    let later = now() + jiff::SignedDuration::from_hours(72);
+    let day = later.to_zoned(TimeZone::UTC).strftime("%a %H:%M");
+    let minute = today.to_zoned(TimeZone::UTC).strftime("%H:%M");
+    for (until, told) in [
+        (today, format!(" NOW    claude parked until {minute} · ")),
+        (later, format!(" NOW    claude parked until {day} · ")),
+    ] {
+        let mut data = fleet();
+        let (agent, why) = ("claude".to_owned(), "its limit".to_owned());
+        data.parked.push(Park { agent, until, why });
+        let page = screen(&mut cockpit(data, SIZES[0], Glyphs::Unicode));
+        assert!(page.contains(&told), "{told}: {page}");
     }
 }
 
