@@ -365,6 +365,10 @@ impl Settings {
             Some(agent) if agent == WorkerId::operator() => {
                 Err(invalid("no agent acts as the operator".to_owned()))
             }
+            // What both did could not be told apart, nor whose the mail is.
+            Some(agent) if agent == self.login_name() => Err(invalid(format!(
+                "{agent} is the name of the person who is logged in, and no agent acts as that"
+            ))),
             agent => Ok(agent),
         }
     }
