@@ -6,10 +6,12 @@ use flagpost_disk::{
 };
 use flagpost_model::{ListId, RepoId, finding::Code};
 
-use super::{Finding, Fix, describe, word, world::World};
+use super::{
+    Finding, Fix, describe, word,
+    world::{RepositoryState, World},
+};
 use crate::{
     error::{Error, Result},
-    history::History,
     list::List,
     mirror::{self, Instead},
     repository::record_path,
@@ -173,13 +175,9 @@ fn owner(world: &World<'_>, list: &ListId) -> Option<RepoId> {
             .iter()
             .filter(|(_, it)| it.is_registered())
     };
-    let tells = |id: &RepoId| {
-        let lines = History::of(world.home, id).since(0).unwrap_or_default();
-        lines
-            .iter()
-            .any(|line| line.entry.list.as_ref() == Some(list))
-    };
-    let telling: Vec<&RepoId> = known().map(|(id, _)| id).filter(|id| tells(id)).collect();
+    let tells = |it: &RepositoryState| it.survey.iter().any(|it| it.lists.contains(list.as_str()));
+    let telling = known().filter(|(_, it)| tells(it));
+    let telling: Vec<&RepoId> = telling.map(|(id, _)| id).collect();
     let called: Vec<&RepoId> = known()
         .filter(|(_, it)| matches!(&it.record, Ok(Some(record)) if record.name == *list))
         .map(|(id, _)| id)

@@ -2,8 +2,7 @@
 //!
 //! Owns what a value may be, as a check, in words and as a JSON Schema.
 
-use flagpost_model::envelope::Hash;
-use jiff::civil::Date;
+use flagpost_model::{envelope::Hash, query::plain_date};
 use serde_json::{Map, Value, json};
 
 /// Something that may be said with an operation.
@@ -148,7 +147,7 @@ impl ParamKind {
             Self::Line => is_text(|it| !it.trim().is_empty()),
             Self::Time => is_text(is_time),
             Self::Lease => is_text(is_lease),
-            Self::Day => is_text(|it| it.len() == 10 && it.parse::<Date>().is_ok()),
+            Self::Day => is_text(|it| plain_date(it).is_some()),
             Self::Hash => is_text(|it| it.parse::<Hash>().is_ok()),
             Self::Number(least) => number.is_some_and(|it| (least..=MOST).contains(&it)),
             Self::Process => number.is_some_and(|it| (1..=u32::MAX.into()).contains(&it)),
