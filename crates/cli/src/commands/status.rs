@@ -314,9 +314,12 @@ fn no_list(context: &Context, why: &Error, rows: Option<usize>) -> anyhow::Resul
         Some(_) => format!("{why}: 'flagpost doctor --fix' brings it back\n"),
         None => format!("no tasks here yet\n{NEXT}"),
     });
-    if !lists.is_empty() {
-        let names: Vec<_> = lists.iter().map(|list| list.as_str()).collect();
-        page.say(format!("lists elsewhere: {}\n", names.join(" ")));
+    let names = lists.iter().map(|it| it.as_str());
+    let others: Vec<_> = names
+        .filter(|it| list.is_none_or(|list| list.as_str() != *it))
+        .collect();
+    if !others.is_empty() {
+        page.say(format!("lists elsewhere: {}\n", others.join(" ")));
     }
     let found = scan(&context.home)?;
     let parked = accounts::all_parked(&context.home)?;

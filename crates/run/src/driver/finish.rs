@@ -106,9 +106,13 @@ impl Driver<'_> {
         }
         let stands = Target::of(repository, None).map(|it| it.branch);
         if let Some(stands) = stands.ok().filter(|it| it != onto) {
-            told.push(format!(
-                "the repository stood on {onto} when the run began, and stands on {stands} now: 'flagpost land --onto {onto}' lands where it would have"
-            ));
+            let words = format!(
+                "the repository stood on {onto} when the run began, and stands on {stands} now"
+            );
+            told.push(match told.is_empty() {
+                true => format!("{words}: 'flagpost land --onto {onto}' lands where it would have"),
+                false => words,
+            });
         }
         for words in told {
             self.tell(RunEvent::Notice { words })?;
