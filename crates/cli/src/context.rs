@@ -247,11 +247,11 @@ impl Context {
 
     fn bind(&self, id: &ListId) -> anyhow::Result<List<'_>> {
         let repository = self.repository_or_register()?;
+        let is_others =
+            |error: &Error| matches!(error, Error::ListVanished { by, .. } if *by != repository.id);
         match List::existing(&self.home, id) {
             // This history would not know it any more, and give its ids out again.
-            Err(Error::ListVanished { list, tasks, by }) if by != repository.id => {
-                Err(Error::ListVanished { list, tasks, by }.into())
-            }
+            Err(error) if is_others(&error) => Err(error.into()),
             _ => Ok(List::open_or_create(&self.home, id, &repository)?),
         }
     }

@@ -6,7 +6,6 @@ use flagpost_core::{
     tasks::Selected,
 };
 use flagpost_model::{
-    ListRef,
     query::{GroupBy, Query, groups},
     task::Outline,
 };
@@ -67,15 +66,7 @@ pub fn run(context: &Context, args: &ListArgs) -> anyhow::Result<Answer> {
         Some(by) => grouped(context, &list, &loaded, query.clone(), by)?,
     };
     Ok(match answer.text.is_empty() {
-        true => {
-            let vanished = list.vanished_lately()?.len();
-            answer.text(none(
-                &loaded.outlines,
-                (list.id(), vanished),
-                &query,
-                nothing_asked,
-            ))
-        }
+        true => answer.text(none(&list, &loaded.outlines, &query, nothing_asked)?),
         false => answer,
     })
 }
@@ -141,25 +132,26 @@ fn listing(context: &Context, tasks: &Tasks<'_>, text: String) -> Answer {
 
 /// Says why there is nothing to show.
 fn none(
+    list: &List<'_>,
     all: &[Outline],
-    (list, vanished): (&ListRef, usize),
     query: &Query,
     nothing_asked: bool,
-) -> String {
-    if all.is_empty() && vanished > 0 {
-        let tasks = counted(vanished, "task", "tasks");
-        return format!(
-            "{list} has no tasks any more: another program took the files of {tasks} away, and 'flagpost doctor --fix' brings them back"
-        );
-    }
+) -> anyhow::Result<String> {
+    let id = list.id();
     if all.is_empty() {
-        return format!("{list} has no tasks yet; 'flagpost add' makes one");
+        return Ok(match list.vanished_lately()?.len() {
+            0 => format!("{id} has no tasks yet; 'flagpost add' makes one"),
+            n => format!(
+                "{id} has no tasks any more: another program took the files of {} away, and 'flagpost doctor --fix' brings them back",
+                counted(n, "task", "tasks")
+            ),
+        });
     }
     let tasks = counted(all.len(), "task of", "tasks of");
-    match &query.filter {
-        Some(filter) if !nothing_asked => format!("none of the {tasks} {list} fits {filter}"),
-        _ => format!("none of the {tasks} {list} is one of these; --all shows every task"),
-    }
+    Ok(match &query.filter {
+        Some(filter) if !nothing_asked => format!("none of the {tasks} {id} fits {filter}"),
+        _ => format!("none of the {tasks} {id} is one of these; --all shows every task"),
+    })
 }
 
 /// A number and what it counts.

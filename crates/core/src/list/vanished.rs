@@ -45,8 +45,11 @@ enum LastWord {
 impl<'h> List<'h> {
     /// An existing list. Where another program took it away as a whole, the error says so.
     pub fn existing(home: &'h Home, id: &ListId) -> Result<Self> {
-        let Some(absent) = Self::absent(home, id)? else {
-            return Self::open(home, id);
+        let opened = Self::open(home, id);
+        let absent = match &opened {
+            Ok(list) if list.belongs_to_nobody()? => list,
+            Err(Error::NotFound { .. }) => &Self::of_home(home, &id.into()),
+            Ok(_) | Err(_) => return opened,
         };
         for by in home.ids_in::<RepoId>(&home.repositories_root())? {
             // Where this cannot be told, as of a file in its place, there is no list all the same.
@@ -56,23 +59,24 @@ impl<'h> List<'h> {
                 return Err(Error::ListVanished { list, tasks, by });
             }
         }
-        Self::open(home, id)
+        opened
     }
 
     /// The list of this name, where it has no directory, or one that belongs to no repository: whoever took all
     /// files away took the name of that, too.
     pub(crate) fn absent(home: &'h Home, id: &ListId) -> Result<Option<Self>> {
-        let of_home = Self::of_home(home, &id.into());
         match Self::open(home, id) {
-            Ok(list) if list.dir() != of_home.dir() => Ok(None),
-            Ok(list) => {
-                let binding = list.path(claude_tasks::REPOSITORY);
-                let is_bound = fsx::stat(home.fs(), &binding)?.is_some();
-                Ok((!is_bound).then_some(list))
-            }
-            Err(Error::NotFound { .. }) => Ok(Some(of_home)),
+            Ok(list) => Ok(list.belongs_to_nobody()?.then_some(list)),
+            Err(Error::NotFound { .. }) => Ok(Some(Self::of_home(home, &id.into()))),
             Err(error) => Err(error),
         }
+    }
+
+    /// Whether it lies in the home and no repository is named in it.
+    fn belongs_to_nobody(&self) -> Result<bool> {
+        let is_of_home = self.dir.parent() == Some(&*self.home.tasks_root());
+        let is_bound = || fsx::stat(self.home.fs(), &self.path(claude_tasks::REPOSITORY));
+        Ok(is_of_home && is_bound()?.is_none())
     }
 }
 
