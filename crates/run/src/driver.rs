@@ -233,9 +233,10 @@ pub fn run(
         let session = begun.live.id().clone();
         Worktrees::new(stage.repository.top.clone(), worktrees_root(), session)
     });
-    // Landings of this run look after that themselves. No branch to land on is no fault where nothing lands.
-    let is_watched = options.worktrees && options.land.is_none();
-    let target = is_watched.then(|| Target::of(stage.repository, None).ok());
+    // No branch to land on is no fault where nothing lands.
+    let target = options
+        .worktrees
+        .then(|| Target::of(stage.repository, None).ok());
     let earlier = earlier(&sessions, stage.list)?;
     let heard = residents.take_over(stage.list, &earlier, begun.live.id(), inputs.0)?;
     let outlines = stage.list.load()?.outlines;
@@ -318,7 +319,7 @@ struct Driver<'a> {
     live: Live<'a>,
     account: RunRecord,
     worktrees: Option<Worktrees>,
-    /// What work of these worktrees lands on, as it was when the run began; none where the run lands.
+    /// What work of these worktrees lands on, as it was when the run began.
     target: Option<Target>,
     /// The sessions of this list that ended, newest first.
     earlier: Vec<SessionId>,

@@ -10,29 +10,33 @@ use crate::land_yard::{Yard, branch};
 /// So that git takes a submodule from a directory.
 const LOCAL: [&str; 2] = ["-c", "protocol.file.allow=always"];
 
+/// A repository with one commit.
+fn library(yard: &Yard, name: &str) -> PathBuf {
+    let dir = yard.outside(name);
+    fs::create_dir(&dir).unwrap();
+    fs::write(dir.join("a"), "a\n").unwrap();
+    yard.git_in(&dir, &["init", "-q", "-b", "main"]);
+    yard.git_in(&dir, &["add", "a"]);
+    yard.git_in(&dir, &["commit", "-qm", "a"]);
+    dir
+}
+
+/// Makes one a submodule of another, and commits that.
+fn add(yard: &Yard, to: &Path, what: &Path, name: &str) {
+    let what = what.display().to_string();
+    let add = ["submodule", "add", "-q", &what, name];
+    yard.git_in(to, &[&LOCAL[..], &add].concat());
+    yard.git_in(to, &["commit", "-qam", name]);
+}
+
 /// A yard with the submodule `lib`, which has one itself, and a worktree of task 1 where runs have theirs, in which
 /// both submodules have a commit that nobody else has and the task's branch points to it.
 fn yard() -> (Yard, PathBuf) {
     let yard = Yard::of(1);
-    let repository = |name: &str| {
-        let dir = yard.outside(name);
-        fs::create_dir(&dir).unwrap();
-        fs::write(dir.join("a"), "a\n").unwrap();
-        yard.git_in(&dir, &["init", "-q", "-b", "main"]);
-        yard.git_in(&dir, &["add", "a"]);
-        yard.git_in(&dir, &["commit", "-qm", "a"]);
-        dir
-    };
-    let add = |to: &Path, what: &Path, name: &str| {
-        let what = what.display().to_string();
-        let add = ["submodule", "add", "-q", &what, name];
-        yard.git_in(to, &[&LOCAL[..], &add].concat());
-        yard.git_in(to, &["commit", "-qam", name]);
-    };
-    let lib = repository("library");
-    add(&lib, &repository("deeper"), "deep");
+    let lib = library(&yard, "library");
+    add(&yard, &lib, &library(&yard, "deeper"), "deep");
     let web = yard.world.repository();
-    add(&web, &lib, "lib");
+    add(&yard, &web, &lib, "lib");
     let update = ["submodule", "update", "-q", "--init", "--recursive"];
     let update = [&LOCAL[..], &update].concat();
     yard.git(&update);
@@ -80,6 +84,43 @@ fn a_pointer_to_a_commit_that_nobody_has_does_not_land() {
     assert_eq!(ran.code, 1, "{ran}");
     assert!(ran.stderr.contains("it points submodule lib to"), "{ran}");
     yard.assert_landed([]);
+}
+
+#[test]
+fn a_submodule_that_a_branch_adds_lands_where_its_remote_has_the_commit() {
+    for (is_pushed, worktree_stays) in [(true, true), (true, false), (false, true), (false, false)]
+    {
+        let yard = Yard::of(1);
+        let lib = library(&yard, "library");
+        let tree = yard.outside("tree");
+        let place = tree.display().to_string();
+        yard.git(&["worktree", "add", "-q", "-B", &branch(1), &place, "main"]);
+        add(&yard, &tree, &lib, "lib");
+        if !is_pushed {
+            fs::write(tree.join("lib/b"), "b\n").unwrap();
+            for dir in [&tree.join("lib"), &tree] {
+                yard.git_in(dir, &["add", "--all"]);
+                yard.git_in(dir, &["commit", "-qm", "b"]);
+            }
+        }
+        if !worktree_stays {
+            yard.git(&["worktree", "remove", "--force", &place]);
+        }
+        if is_pushed {
+            yard.lands(&["--keep"]);
+            let web = yard.world.repository();
+            assert!(web.join(".gitmodules").exists());
+            assert!(!web.join(".git/flagpost-scratch").exists());
+            continue;
+        }
+        let ran = yard.land(&[]);
+        assert_eq!(ran.code, 1, "{ran}");
+        assert!(
+            ran.stderr.contains("push that to the submodule's remote"),
+            "{ran}"
+        );
+        yard.assert_landed([]);
+    }
 }
 
 #[test]

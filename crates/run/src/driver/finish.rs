@@ -88,6 +88,10 @@ impl Driver<'_> {
         let Some(before) = self.target.take() else {
             return Ok(());
         };
+        if self.options.land.is_some() {
+            // The landings of this run looked after that.
+            return Ok(());
+        }
         let onto = &before.branch;
         let mut told = Vec::new();
         match before.moved_by_others(repository) {

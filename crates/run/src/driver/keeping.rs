@@ -46,8 +46,9 @@ impl Driver<'_> {
         let kept = kept.and_then(|kept| marked.map(|()| kept));
         let branch = &worktree.branch;
         // What cannot be told is said below.
+        let base = self.target.as_ref().map_or("HEAD", |it| &it.tip);
         let is_bare = matches!(kept, Ok(KeptWork::Nothing | KeptWork::Left(_)))
-            && !worktree::has_commits(top, branch).unwrap_or(true);
+            && !worktree::has_commits(top, branch, base).unwrap_or(true);
         let words = match kept {
             Ok(KeptWork::Nothing) if is_bare => format!("task {id} {NO_COMMIT}"),
             Ok(KeptWork::Nothing) => return Ok(None),

@@ -155,18 +155,18 @@ pub fn mark_passed(top: &Path, branch: &Branch) -> WorktreeResult<()> {
 }
 
 /// Whether a task's branch has work that was done for it: a commit with which it did not begin, and that is neither
-/// on the branch that the repository stands on nor another task's; or a merge in which something was resolved.
-/// Whoever else holds it, it is to land.
-pub fn has_commits(top: &Path, branch: &Branch) -> WorktreeResult<bool> {
+/// in `base`, what the run began with, nor another task's; or a merge in which something was resolved.
+/// Whoever else holds it, the target included, it is work.
+pub fn has_commits(top: &Path, branch: &Branch, base: &str) -> WorktreeResult<bool> {
     let began = Git::at(top)
         .args(&["log", "--walk-reflogs", "--format=%H"])
         .args(&[&branch.full(), "--"])
         .run()?;
     let began = text(&began).lines().last().map(str::to_owned);
-    let began = began.as_deref().unwrap_or("HEAD");
+    let began = began.as_deref().unwrap_or(base);
     let own = |git: Git| {
         git.arg(branch.full())
-            .args(&["--not", "HEAD", began])
+            .args(&["--not", base, began])
             .arg(format!("--exclude={branch}"))
             .arg(format!("--branches={PREFIX}/*"))
             .run()

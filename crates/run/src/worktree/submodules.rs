@@ -20,6 +20,9 @@ use super::{error::WorktreeResult, reflog};
 /// The mode of a tree's entry that points to a commit of a submodule.
 const POINTER: &str = "160000";
 
+/// A repository in the git directory of another, for one question to a remote.
+const SCRATCH: &str = "flagpost-scratch";
+
 /// Commits of a submodule that only one worktree has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LonelyCommits {
@@ -147,9 +150,14 @@ fn bring(own: &Path, others: &[PathBuf], base: &str, commit: &str) -> WorktreeRe
             others.iter().map(|it| module(it)).collect::<Vec<_>>(),
         );
         if !copy.is_dir() {
+            if is_pushed(&others, &to)? || remote_has(own, (commit, name), &to)? {
+                // Whoever sets it up gets it from there.
+                continue;
+            }
             return Ok(Pointed::Missing(format!(
-                "submodule {name} is not set up in this repository, whose copy is to hold its commit {to}: \
-                 'git submodule update --init --recursive' does that"
+                "submodule {name} is not set up in this repository, which is to hold its commit {to}: push that to \
+                 the submodule's remote, or 'git submodule update --init --recursive' sets up one that this \
+                 repository knows"
             )));
         }
         if !fetch(&copy, &others, &to)? {
@@ -186,6 +194,48 @@ fn fetch(copy: &Path, of_worktrees: &[PathBuf], commit: &str) -> WorktreeResult<
     // Where the remote does not give it, that is the answer.
     call().args(&["--", "origin", &kept]).ask()?;
     has(copy, commit)
+}
+
+/// Whether one of the worktrees' repositories of a submodule has the commit from the submodule's remote.
+fn is_pushed(of_worktrees: &[PathBuf], commit: &str) -> WorktreeResult<bool> {
+    for module in of_worktrees {
+        if has(module, commit)? {
+            let lonely = in_module(module)
+                .args(&["rev-list", "--max-count=1", commit, "--not", "--remotes"])
+                .run()?;
+            if text(&lonely).is_empty() {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// Whether the remote that `.gitmodules` of a commit names for a submodule has this commit of it.
+fn remote_has(own: &Path, (at, name): (&str, &str), commit: &str) -> WorktreeResult<bool> {
+    let mut asked = in_module(own)
+        .args(&["config", "--blob"])
+        .arg(format!("{at}:.gitmodules"))
+        .arg(format!("submodule.{name}.url"));
+    let url = text(&asked.ask()?.out);
+    // One that begins with a dot goes by where the repository itself comes from.
+    if url.is_empty() || url.starts_with('.') {
+        return Ok(false);
+    }
+    // Nothing is in there that could answer in the remote's place.
+    let scratch = own.join(SCRATCH);
+    fsx::remove_tree(&scratch)?;
+    Git::at(own)
+        .args(&["init", "--quiet", "--bare"])
+        .arg(&scratch)
+        .run()?;
+    let mut fetch = in_module(&scratch)
+        .args(&["fetch", "--quiet", "--no-tags", "--depth=1", "--"])
+        .arg(url)
+        .arg(commit);
+    let answer = fetch.ask();
+    fsx::remove_tree(&scratch)?;
+    Ok(answer?.code() == Some(0))
 }
 
 /// A submodule that a commit brings to another commit.

@@ -212,8 +212,12 @@ fn a_merge_is_work_where_something_was_resolved_in_it() {
         let [one, two, both] = ["1", "2", "3"].map(|task| open(&worktrees, task));
         place.commit(&one, "README", "one\n");
         place.commit(&two, theirs, "two\n");
-        let has = |it: &Worktree| has_commits(&place.top(), &it.branch).unwrap();
+        let base = git(&place.top(), &["rev-parse", "HEAD"]);
+        let has = |it: &Worktree| has_commits(&place.top(), &it.branch, &base).unwrap();
         assert!(has(&one) && !has(&both));
+        // Work stays work where its agent moved the target to it.
+        git(&place.top(), &["merge", "-q", one.branch.as_str()]);
+        assert!(has(&one));
         git(&both.path, &["merge", "-q", one.branch.as_str()]);
         if !try_git(&both.path, &["merge", "-q", two.branch.as_str()]).0 {
             place.commit(&both, "README", "both\n");
