@@ -55,9 +55,30 @@ pub(super) fn names(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
             let hint = "rename it to letters, digits, '.', '_' and '-', if it is a list";
             let finding = Finding::new(Code::ListMisnamed, what);
             findings.push(finding.at(root.join(name)).by_hand(hint));
+        } else if stat.kind == fsx::FileKind::File
+            && name.to_str().is_some_and(|it| has_list(world, it))
+        {
+            let path = root.join(&name);
+            let what = format!(
+                "a file stands in the place of list {}",
+                name.to_string_lossy()
+            );
+            let hint = format!(
+                "move it away, and run 'flagpost doctor' again: {}",
+                word(&path)
+            );
+            let finding = Finding::new(Code::ListUnreadable, what);
+            findings.push(finding.at(path).by_hand(hint));
         }
     }
     Ok(())
+}
+
+/// Whether a repository has a list of this name, or its history tells of one. Another file among the lists is
+/// somebody's own.
+fn has_list(world: &World<'_>, name: &str) -> bool {
+    let mut told = world.repositories.values().flat_map(|it| &it.survey);
+    told.any(|it| it.lists.contains(name)) || world.places.iter().any(|it| it.name.as_str() == name)
 }
 
 /// The directories that `tasks.roots` names. A setting that cannot be read is the settings' to tell.

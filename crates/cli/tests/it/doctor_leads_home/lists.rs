@@ -27,6 +27,20 @@ pub(super) const FAULTS: &[Fault] = &[
             })
         },
     ),
+    (
+        "a file in the place of a list",
+        1,
+        ListUnreadable,
+        |world| {
+            let (list, away) = (world.list("other"), world.outside().join("other"));
+            fs::rename(&list, &away).unwrap();
+            put(&list, "mine\n");
+            by_hand(move |_| {
+                fs::remove_file(&list).unwrap();
+                fs::rename(&away, &list).unwrap();
+            })
+        },
+    ),
     ("a directory has no list's name", 0, ListMisnamed, |world| {
         let dir = world.home().join("tasks/no list");
         fs::create_dir(&dir).unwrap();
