@@ -157,9 +157,13 @@ fn show(context: &Context, rows: Option<usize>) -> anyhow::Result<Answer> {
     if loaded.outlines.is_empty() {
         page.say(NEXT);
     }
-    let session = match context.repository()? {
-        Some(repository) => Sessions::of(&context.home, &repository).current()?,
-        None => None,
+    let here = context.repository()?;
+    let current = here.as_ref();
+    let current = current.map(|it| Sessions::of(&context.home, it).current());
+    // All that is no session's is told without it.
+    let (session, unread) = match current.transpose() {
+        Ok(session) => (session.flatten(), None),
+        Err(error) => (None, Some(format!("sessions cannot be read: {error}"))),
     };
     if let Some(session) = &session {
         page.say(format!("{}\n", session_line(screen, session)));
@@ -168,7 +172,6 @@ fn show(context: &Context, rows: Option<usize>) -> anyhow::Result<Answer> {
         .into_iter()
         .map(|task| (task, last_result(&list, task)))
         .collect();
-    let here = context.repository()?;
     let mut asked = open_questions(&list, here.as_ref(), &loaded.outlines)?;
     asked.sort_by_key(|it| it.said.is_empty());
     let stalled = stalls::open(session.as_ref(), &held);
@@ -278,6 +281,7 @@ fn show(context: &Context, rows: Option<usize>) -> anyhow::Result<Answer> {
                 .chain(stalled.iter().map(|it| &it.task.id))
                 .chain(failed.iter().map(|(task, _)| &task.id)),
         )
+        .notes(unread)
         .notes(shape::skipped_notes(&loaded.skipped))
         .notes(crate::shape::mail_notes(&broken))
         .notes(roots::notes(&found))

@@ -189,6 +189,24 @@ fn a_list_that_leads_outside() {
 }
 
 #[test]
+fn sessions_that_lead_outside_hide_no_tasks() {
+    let world = world_with(&["a"]);
+    symlink(world.outside(), world.repository().join(".claude")).unwrap();
+    transcript!(world, @r#"
+    $ status
+    web: 1 task (1 pending)
+
+    Ready
+      1 a
+    2> flagpost: sessions cannot be read: [dir]/web/.claude leads outside [dir]/web
+    $ session list
+    exit 6
+    2> flagpost: [dir]/web/.claude leads outside [dir]/web
+    2>   hint: what leads out of there is not followed: put what it names in its place
+    "#);
+}
+
+#[test]
 fn a_damaged_counter() {
     let world = world_with(&["a"]);
     fs::write(world.list("web").join(".highwatermark"), "many").unwrap();
