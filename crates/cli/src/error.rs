@@ -4,7 +4,7 @@
 //! next. Those of the operations are judged in core, the same for every face.
 
 use clap::error::ContextKind;
-use flagpost_core::{self as core, failure};
+use flagpost_core as core;
 use flagpost_daemon as daemon;
 use flagpost_model::{
     InvalidId, envelope::InvalidTicket, glob::InvalidGlob, id::InvalidSeq, slash::InvalidSlash,
@@ -120,7 +120,7 @@ pub fn in_sandbox(error: anyhow::Error) -> anyhow::Error {
 pub fn judge(error: &anyhow::Error) -> (FailureKind, Option<String>) {
     for cause in error.chain() {
         if let Some(error) = cause.downcast_ref::<core::Error>() {
-            return failure::judge(error);
+            return core::error::judge(error);
         }
         if let Some(error) = cause.downcast_ref::<run::Error>() {
             return judge_run(error);
@@ -255,8 +255,8 @@ fn path_of(group: &clap::Command, verb: &str) -> Option<String> {
 
 fn judge_run(error: &run::Error) -> (FailureKind, Option<String>) {
     match error {
-        run::Error::Core(error) => failure::judge(error),
-        run::Error::Disk(error) => failure::judge_disk(error),
+        run::Error::Core(error) => core::error::judge(error),
+        run::Error::Disk(error) => core::error::judge_disk(error),
         run::Error::Died { source, .. } => (judge_run(source).0, Some(revival(source))),
         run::Error::AgentCommand { .. } => (
             FailureKind::Usage,
@@ -309,8 +309,8 @@ fn revival(error: &run::Error) -> String {
 
 fn judge_daemon(error: &daemon::Error) -> (FailureKind, Option<String>) {
     match error {
-        daemon::Error::Core(error) => failure::judge(error),
-        daemon::Error::Disk(error) => failure::judge_disk(error),
+        daemon::Error::Core(error) => core::error::judge(error),
+        daemon::Error::Disk(error) => core::error::judge_disk(error),
         daemon::Error::Running { .. } => (
             FailureKind::Conflict,
             hint("a home has one; 'flagpost status' tells how it is reached"),
@@ -346,5 +346,5 @@ fn hint(text: &str) -> Option<String> {
 
 /// The exit code of an error.
 pub fn code(error: &core::Error) -> u8 {
-    failure::judge(error).0 as u8
+    core::error::judge(error).0 as u8
 }

@@ -14,7 +14,7 @@ use std::{
 
 use flagpost_core::{
     Error, FailureKind, describe,
-    failure::judge,
+    error::judge,
     operations::{self, Arguments, Caller, CallerPlace, EntryOutcome, Identity},
 };
 use flagpost_model::{

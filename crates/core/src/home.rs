@@ -20,10 +20,10 @@ use flagpost_model::{
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 
 use crate::{
+    access::Operation,
     clock::{self, Clock, SystemClock, is_sound},
     config::keys::KEYS,
     error::{Error, Result},
-    operations::Operation,
     order::{KeptReport, Order},
 };
 

@@ -9,6 +9,7 @@
     allow(clippy::disallowed_methods, reason = "tests arrange files by hand")
 )]
 
+mod access;
 pub mod accounts;
 pub mod answers;
 pub mod bridge;
@@ -19,8 +20,7 @@ pub mod config;
 pub mod coordination;
 pub mod doctor;
 pub mod drawings;
-mod error;
-pub mod failure;
+pub mod error;
 pub mod files;
 pub mod git;
 pub mod history;
@@ -52,8 +52,7 @@ pub mod watch;
 
 pub use clock::{Clock, SystemClock};
 pub use config::Config;
-pub use error::{Error, Result, describe};
-pub use failure::FailureKind;
+pub use error::{Error, FailureKind, Result, describe};
 pub use home::{Environment, Home, Settings};
 pub use list::{List, ListReader, Loaded, Skipped};
 pub use relay::messages;

@@ -13,7 +13,7 @@ use crate::{
         AnsweredAnswer, DecidedAnswer, ErrorAnswer, ReservationsAnswer, SessionAnswer, SlashAnswer,
         document,
     },
-    failure::FailureKind,
+    error::FailureKind,
     questions::Answered,
     relay::{fleet::Ratified, slash::SlashOutput},
     reservations::ReservationScan,

@@ -3,7 +3,7 @@
 //! Owns its shape: the kinds and hints are those of every face. What a refusal knows beside its words,
 //! such as who holds a task, is said under a name of its own.
 
-use flagpost_core::{Error, FailureKind, describe, failure};
+use flagpost_core::{Error, FailureKind, describe, error::judge};
 use flagpost_model::Refusal;
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ impl ToolRefusal {
     pub(crate) fn shown(&self) -> Value {
         let (kind, hint, message) = match self {
             Self::Operation(error) => {
-                let (kind, hint) = failure::judge(error);
+                let (kind, hint) = judge(error);
                 (kind, hint, describe(error))
             }
             Self::NoWorker => (

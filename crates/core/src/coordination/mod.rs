@@ -34,7 +34,7 @@ pub use worker::{
 };
 
 use crate::{
-    error::{Error, Result},
+    error::{Error, Result, WITHOUT_TABLE},
     home::Home,
     list::Skipped,
     repository::Repository,
@@ -126,9 +126,6 @@ impl Tables {
         tasks.chain(agents).chain(whole).collect()
     }
 }
-
-/// What is not there where the directory is and its table is not.
-pub(crate) const WITHOUT_TABLE: &str = "tasks.json in the directory";
 
 /// Where the directory is meant to be: as somebody says, else the nearest one upwards, else at the
 /// top of the repository.

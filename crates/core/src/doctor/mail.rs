@@ -4,8 +4,7 @@ use flagpost_model::{envelope::Direction, finding::Code};
 
 use super::{Finding, Fix, counter, word, world::World};
 use crate::{
-    error::Result,
-    failure,
+    error::{Result, shows},
     list::Skipped,
     order,
     relay::{
@@ -87,7 +86,7 @@ fn of_brief(mail: &Mail<'_>, letter: &BriefView) -> Option<Finding> {
             false => Code::BriefWithheld,
         };
         let finding = Finding::new(code, what).at(path);
-        return Some(finding.by_hand(failure::shows(worker, seq)));
+        return Some(finding.by_hand(shows(worker, seq)));
     }
     let wrong = letter.contradicting_flags();
     let decision = letter.standing.decision().filter(|_| !wrong.is_empty())?;

@@ -9,7 +9,6 @@ mod activity;
 mod outcome;
 mod queue;
 mod refs;
-mod refusal;
 mod session;
 mod settings;
 mod view;
@@ -25,11 +24,11 @@ use crate::{
     repository::Repository,
 };
 
+pub use crate::error::LandingRefusal;
 pub use activity::{LandingActivity, LandingStep};
 pub use outcome::{LandedTask, recall, record_landed, record_moved, record_no_commit, refuse};
 pub use queue::{BranchState, LandingQueue, QueuedBranch, queue};
 pub use refs::{LandedTag, landed_below, landed_ref, passed_ref, staged_ref};
-pub use refusal::LandingRefusal;
 pub use session::SessionLanding;
 pub use settings::GitSettings;
 pub use view::LandingView;

@@ -8,44 +8,13 @@ use std::{collections::BTreeMap, fmt::Display, str::FromStr};
 
 use serde_json::{Map, Value};
 
-use super::parameter::{ArgumentForm, ParamKind, Parameter, Presence, forms};
+use super::parameter::{ArgumentForm, Parameter, Presence, forms};
+pub use crate::error::ArgumentRefusal;
 use crate::error::{Error, Result};
 
 /// What was said, by name.
 #[derive(Debug, Default)]
 pub struct Arguments(BTreeMap<&'static str, Value>);
-
-/// What does not fit the parameters of an operation.
-#[derive(Debug, thiserror::Error)]
-pub enum ArgumentRefusal {
-    /// Nothing of this name can be said.
-    #[error("there is no {name:?} here; {}", known(there))]
-    Unknown {
-        /// The name.
-        name: String,
-        /// What there is.
-        there: Vec<&'static str>,
-    },
-    /// The same was said again.
-    #[error("{0} is said twice")]
-    Twice(&'static str),
-    /// It must be said.
-    #[error("{0} is missing")]
-    Missing(&'static str),
-    /// None of the forms is what was said.
-    #[error("say {}", spelled(.0))]
-    NoForm(&'static [ArgumentForm]),
-    /// A value that is none of its kind.
-    #[error("{name} must be {kind}, not {given}")]
-    Wrong {
-        /// Of which parameter.
-        name: &'static str,
-        /// What it must be.
-        kind: ParamKind,
-        /// The beginning of what was given.
-        given: String,
-    },
-}
 
 impl Arguments {
     /// Checks what was said against what may be said: texts by name, and the keys of an object.
@@ -75,7 +44,7 @@ impl Arguments {
         if let Some(forms) = forms(parameters)
             && !forms.iter().any(|form| fits(form, parameters, &said))
         {
-            return Err(ArgumentRefusal::NoForm(forms).into());
+            return Err(ArgumentRefusal::NoForm(spelled(forms)).into());
         }
         let missing = parameters
             .iter()
@@ -180,13 +149,6 @@ fn find(
     })
 }
 
-fn known(there: &[&str]) -> String {
-    match there {
-        [] => "nothing goes there".to_owned(),
-        there => format!("there are {}", there.join(", ")),
-    }
-}
-
 /// Whether what is said of forms is this one.
 fn fits(form: &ArgumentForm, parameters: &[&Parameter], said: &BTreeMap<&str, Value>) -> bool {
     let mut told = parameters
@@ -237,7 +199,7 @@ fn whole(value: Value) -> Value {
 fn wrong(of: &Parameter, given: &str) -> ArgumentRefusal {
     ArgumentRefusal::Wrong {
         name: of.name,
-        kind: of.kind,
+        kind: of.kind.to_string(),
         given: given.chars().take(64).collect(),
     }
 }

@@ -5,7 +5,6 @@
 //! reads the values in its own way, and says who asks. A file for each subject has its operations and
 //! their work. It must know no face.
 
-mod access;
 mod arguments;
 mod caller;
 mod entry;
@@ -25,7 +24,7 @@ mod task_changes;
 mod tasks;
 mod workers;
 
-pub use access::{Access, Denied, Operation};
+pub use crate::access::{Access, Denied, Operation};
 pub use arguments::{ArgumentRefusal, Arguments};
 pub use caller::{Caller, CallerPart, CallerPlace, Identity};
 pub use entry::{EntryOutcome, OperationEffect, OperationEntry, Run};

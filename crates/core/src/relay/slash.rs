@@ -26,11 +26,10 @@ use super::{
     shown, workers,
 };
 use crate::{
-    error::{Error, Result, describe},
-    failure,
+    access::Operation,
+    error::{Error, Result, describe, judge, shows},
     index::{self, Hit, SearchRequest, SearchResult, SearchScope},
     list::Skipped,
-    operations::Operation,
 };
 
 /// An exit status above this means a signal to a shell.
@@ -382,7 +381,7 @@ fn mails<'h>(fleet: &Fleet<'h>, worker: Option<&WorkerId>) -> Result<Vec<super::
 pub fn ratified_lines(all: &Ratified) -> SlashOutput {
     let fault = |(worker, it): &(WorkerId, decide::Undecided)| {
         let seq = it.seq.map(|seq| format!(" (seq={seq})"));
-        let next = failure::judge(&it.error).1.map(|next| format!("; {next}"));
+        let next = judge(&it.error).1.map(|next| format!("; {next}"));
         let (seq, next) = (seq.unwrap_or_default(), next.unwrap_or_default());
         format!("NOT RATIFIED {worker}{seq}: {}{next}", describe(&it.error))
     };
@@ -399,8 +398,8 @@ fn left_aside(all: &Ratified) -> impl Iterator<Item = String> {
     all.left_aside.iter().map(|it| {
         let (worker, seq) = (&it.brief.target_worker, it.brief.seq);
         let why = it.held.map_or("", WithheldReason::describe);
-        let shows = failure::shows(worker, seq);
-        format!("LEFT ASIDE {worker} (seq={seq}): {why}; {shows}")
+        let next = shows(worker, seq);
+        format!("LEFT ASIDE {worker} (seq={seq}): {why}; {next}")
     })
 }
 

@@ -8,7 +8,7 @@ use axum::{
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
-use flagpost_core::{self as core, FailureKind, failure, shape};
+use flagpost_core::{self as core, FailureKind, error::judge, shape};
 use serde_json::{Value, json};
 
 use super::auth::AuthRefusal;
@@ -129,7 +129,7 @@ fn status(kind: FailureKind) -> StatusCode {
 
 impl From<core::Error> for HttpError {
     fn from(error: core::Error) -> Self {
-        let (kind, hint) = failure::judge(&error);
+        let (kind, hint) = judge(&error);
         let ask = (kind == FailureKind::Usage).then(|| ASK.to_owned());
         let mut causes = Vec::new();
         let mut below = std::error::Error::source(&error);

@@ -2,7 +2,7 @@
 
 use std::{io::Read, time::Duration};
 
-use flagpost_core::{FailureKind, failure, order};
+use flagpost_core::{FailureKind, error, order};
 use flagpost_fleet::{
     FleetError, InvalidCertificate, InvalidHandout, InvalidInvitation, KeptServer, MachineAccess,
     MachineRecord, MayDecide, Membership, MembershipError, Seed, ServerError, ShareError, WIRE,
@@ -316,7 +316,7 @@ pub fn judge(cause: &(dyn std::error::Error + 'static)) -> Option<(FailureKind, 
         ShareError::Membership(_) => return Some((FailureKind::Invalid, None)),
         ShareError::Fleet(error) => return Some(judge_server(error)),
         ShareError::Server(error) => return Some(judge_kept(error)),
-        ShareError::Core(error) => return Some(failure::judge(error)),
+        ShareError::Core(error) => return Some(error::judge(error)),
     };
     Some((kind, Some(next.to_owned())))
 }

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::super::parameter::ParamKind;
 use super::*;
 
 const PARAMETERS: &[Parameter] = &[

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs, thread};
 
 use flagpost_core::{
     Error, FailureKind, Home, List, Repository, claims,
-    failure::judge,
+    error::judge,
     messages,
     order::{
         self, BasePart, ChangeOrigin, Message,

@@ -7,9 +7,8 @@ use flagpost_model::{Refusal, TaskId, coordination, decision, message, task::Sta
 
 use super::{FailureKind, hint, shows};
 use crate::{
-    landing::LandingRefusal,
-    operations::{Denied, Operation},
-    order::OrderRefusal,
+    access::{Denied, Operation},
+    error::{LandingRefusal, OrderRefusal},
 };
 
 pub(super) fn order(refusal: &OrderRefusal) -> (FailureKind, Option<String>) {

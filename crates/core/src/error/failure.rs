@@ -7,9 +7,13 @@
 use flagpost_disk as disk;
 use flagpost_model::{Refusal, Seq, WorkerId};
 
-use crate::{error::Error, git::GitError, operations::ArgumentRefusal};
+use super::{ArgumentRefusal, Error};
+use crate::git::GitError;
 
 mod refusals;
+
+/// What is not there where the directory is and its table is not.
+pub(crate) const WITHOUT_TABLE: &str = "tasks.json in the directory";
 
 /// What sort of failure it is; the number is the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
@@ -171,7 +175,7 @@ pub fn judge(error: &Error) -> (FailureKind, Option<String>) {
             ),
         ),
         Error::NotFound {
-            what: crate::coordination::WITHOUT_TABLE,
+            what: WITHOUT_TABLE,
             ..
         } => (
             FailureKind::NotFound,

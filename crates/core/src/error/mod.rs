@@ -1,4 +1,12 @@
 //! What an operation can answer instead of doing its work.
+//!
+//! Owns the errors and what refuses, the sort of failure that each is, and what to do next. It knows nothing of
+//! who does the work.
+
+mod arguments;
+mod failure;
+mod landing;
+mod order;
 
 use std::{collections::BTreeSet, path::PathBuf};
 
@@ -10,6 +18,14 @@ use flagpost_model::{
     message, reservation,
 };
 use jiff::Timestamp;
+
+pub use arguments::ArgumentRefusal;
+pub use failure::{FailureKind, judge, judge_disk};
+pub(crate) use failure::{WITHOUT_TABLE, shows};
+pub use landing::LandingRefusal;
+pub use order::OrderRefusal;
+
+use crate::{access::Denied, git::GitError};
 
 /// A result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -28,25 +44,25 @@ pub enum Error {
     KeptLate(Refusal),
     /// A change of a shared repository did not become the next one.
     #[error(transparent)]
-    Order(#[from] crate::order::OrderRefusal),
+    Order(#[from] OrderRefusal),
     /// A rule of the relay said no; nothing changed.
     #[error(transparent)]
     Gate(#[from] decision::DecisionRefusal),
     /// Nothing can be landed so.
     #[error(transparent)]
-    Landing(#[from] crate::landing::LandingRefusal),
+    Landing(#[from] LandingRefusal),
     /// `git` failed.
     #[error(transparent)]
-    Git(#[from] crate::git::GitError),
+    Git(#[from] GitError),
     /// A rule of messages said no; nothing changed.
     #[error(transparent)]
     Speech(#[from] message::MessageRefusal),
     /// An agent asked for what is the operator's.
     #[error(transparent)]
-    Denied(#[from] crate::operations::Denied),
+    Denied(#[from] Denied),
     /// What was said does not fit the operation.
     #[error(transparent)]
-    Arguments(#[from] crate::operations::ArgumentRefusal),
+    Arguments(#[from] ArgumentRefusal),
     /// Somebody else works on the files.
     #[error(transparent)]
     Reservation(#[from] reservation::ReservationConflict),

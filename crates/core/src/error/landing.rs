@@ -1,6 +1,6 @@
 //! Why nothing can be landed.
 //!
-//! Owns the words. What they mean for an exit code and what to do next is in [`crate::failure`].
+//! Owns the words. What they mean for an exit code and what to do next is in `failure`.
 
 use std::path::PathBuf;
 
