@@ -11,6 +11,7 @@
 
 mod backward;
 mod chain;
+mod kept_reports;
 mod latest;
 mod line;
 mod numbered;
@@ -39,10 +40,12 @@ pub use tail::{NewLines, Tail};
 
 use crate::{
     change,
+    error::OrderRefusal,
     error::{Error, Result},
     home::Home,
-    order::{Order, OrderRefusal, Outgoing, SharedChange},
+    order::{Outgoing, SharedChange},
     relay, reservations,
+    sequencer::Sequencer,
 };
 
 /// How much of the end is read at first to find the last change: more than the lines of sixteen claims.
@@ -218,7 +221,7 @@ impl<'h> History<'h> {
 
     fn writer_in<'w>(
         &'w self,
-        order: &dyn Fn() -> Result<Option<&'w dyn Order>>,
+        order: &dyn Fn() -> Result<Option<&'w dyn Sequencer>>,
         at: Timestamp,
         appeared: Appeared<'_>,
     ) -> Result<Writer<'w>> {
@@ -439,7 +442,7 @@ fn last_change(bytes: &[u8]) -> Last {
 pub(crate) struct Writer<'h> {
     history: &'h History<'h>,
     /// Who says whether the change comes next, where others follow.
-    order: Option<&'h dyn Order>,
+    order: Option<&'h dyn Sequencer>,
     _lock: Lock,
     at: Timestamp,
     last: u64,
@@ -541,7 +544,7 @@ impl Writer<'_> {
         }
         let mut change = SharedChange::of(home, repo, lines, change)?;
         change.find(home, found)?;
-        order.publish(&change)?;
+        order.publish(&change.numbered())?;
         Ok(Some(change))
     }
 

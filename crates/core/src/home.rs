@@ -22,9 +22,8 @@ use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use crate::{
     access::Operation,
     clock::{self, Clock, SystemClock, is_sound},
-    config::keys::KEYS,
     error::{Error, Result},
-    order::{KeptReport, Order},
+    sequencer::{KeptReport, Sequencer},
 };
 
 /// An opened home.
@@ -35,7 +34,7 @@ pub struct Home {
     clock: Arc<dyn Clock>,
     environment: Arc<Environment>,
     on_behalf: Option<Speaker>,
-    order: Option<Arc<dyn Order>>,
+    order: Option<Arc<dyn Sequencer>>,
     tells: Option<Arc<KeptReport>>,
 }
 
@@ -44,8 +43,8 @@ pub struct Home {
 pub struct Environment {
     /// `HOME`: what `~` stands for.
     pub user_home: Option<PathBuf>,
-    /// The settings' variables that are set. What is not UTF-8 in them is shown as U+FFFD.
-    pub settings: BTreeMap<&'static str, String>,
+    /// Flagpost's own variables that are set; a setting may have one. What is not UTF-8 in them is shown as U+FFFD.
+    pub settings: BTreeMap<String, String>,
 }
 
 /// What the environment says about who acts on what.
@@ -121,13 +120,13 @@ impl Home {
 
     /// The same home, whose shared repositories are put in this order.
     #[must_use]
-    pub fn ordered(mut self, order: Arc<dyn Order>) -> Self {
+    pub fn ordered(mut self, order: Arc<dyn Sequencer>) -> Self {
         self.order = Some(order);
         self
     }
 
     /// Who puts the changes of shared repositories in order.
-    pub(crate) fn order(&self) -> Option<&dyn Order> {
+    pub(crate) fn order(&self) -> Option<&dyn Sequencer> {
         self.order.as_deref()
     }
 
@@ -211,10 +210,11 @@ impl Home {
             variables: variables(),
             client_dirs: client_dirs(),
         };
-        let variables = KEYS.iter().filter_map(|key| key.about().variable);
-        let set = variables.filter_map(|name| {
+        let own = settings.variables.iter();
+        let own = own.filter(|name| name.starts_with("FLAGPOST_"));
+        let set = own.filter_map(|name| {
             let value = var_os(name)?.to_string_lossy().into_owned();
-            Some((name, value))
+            Some((name.clone(), value))
         });
         let environment = Environment {
             user_home: var_os("HOME").map(PathBuf::from),

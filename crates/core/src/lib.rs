@@ -43,6 +43,7 @@ pub mod relay;
 mod repository;
 pub mod reservations;
 pub mod roots;
+mod sequencer;
 pub mod sessions;
 pub mod shape;
 pub mod tasks;

@@ -16,7 +16,7 @@ use flagpost_disk::{dialects::claude_tasks, fsx};
 use flagpost_model::{ListId, MirrorForm};
 
 use crate::{
-    config::{Config, keys},
+    config::{self, Config, Stored, keys},
     error::{Error, Result},
     home::Home,
     roots::expand,
@@ -195,8 +195,22 @@ fn copy(home: &Home, from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Stores what was typed for a setting, as [`config::set`] does, and has the lists appear where that says so.
+pub fn set(home: &Home, name: &str, typed: &[String]) -> Result<Stored> {
+    let is_mirror = name == keys::TASKS_MIRROR.about.name;
+    if let ([dir], true) = (typed, is_mirror) {
+        place(home, dir)?;
+    }
+    let stored = config::set(home, name, typed)?;
+    if is_mirror || name == keys::TASKS_MIRROR_AS.about.name {
+        // What cannot appear there, the doctor tells of.
+        keep(home)?;
+    }
+    Ok(stored)
+}
+
 /// Where a mirror is that is set so.
-pub(crate) fn place(home: &Home, dir: &str) -> Result<PathBuf> {
+fn place(home: &Home, dir: &str) -> Result<PathBuf> {
     let dir = expand(home, &keys::TASKS_MIRROR.about, dir)?;
     let real = fsx::within_if_there(home.fs(), home.root(), &dir);
     if dir.starts_with(home.root()) || matches!(real, Ok(Some(_))) {

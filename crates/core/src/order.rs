@@ -1,6 +1,6 @@
 //! One order of changes for a repository that several machines share (`docs/machines.md`).
 //!
-//! Owns the seam: a change of a shared repository is put after the one before it by an [`Order`], before
+//! Owns the seam: a change of a shared repository is put after the one before it by a [`Sequencer`], before
 //! any file here tells of it, and each machine carries out what the order has ([`SharedChange::follow`]).
 //! Invariants: a number of the history is one change on every machine; what the order has taken has
 //! happened, and is never voided. A repository that is not shared knows nothing of all this.
@@ -16,26 +16,25 @@ mod standing;
 mod take_over;
 mod telling;
 
-use std::{
-    fmt,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use flagpost_disk::fsx;
-use flagpost_model::{ListId, RepoId};
-use jiff::Timestamp;
+use flagpost_model::RepoId;
 
 pub use base::{BasePart, share};
 pub use list_names::{lists, must_be_free};
 pub use message::Message;
-pub(crate) use outgoing::{KeptReport, Outgoing};
+pub(crate) use outgoing::Outgoing;
 pub use outgoing::{keep, kept};
-pub use shared_change::{ChangeOrigin, SharedChange};
+pub use shared_change::SharedChange;
 pub use standing::{fleet_dir, membership_file, note, seen, sight, time};
 pub use take_over::{TakenOver, take_over};
 pub use telling::tell;
 
-pub use crate::error::OrderRefusal;
+pub use crate::{
+    error::OrderRefusal,
+    sequencer::{ChangeOrigin, NumberedChange, Sequencer},
+};
 use crate::{
     error::{Error, Result},
     history::History,
@@ -47,23 +46,6 @@ const TRIES: usize = 8;
 
 /// After that it is not begun again: somebody waits.
 const LONGEST: Duration = Duration::from_secs(10);
-
-/// Who says which change of a repository comes next.
-pub trait Order: fmt::Debug + Send + Sync {
-    /// Makes this the change that follows the one before its first number. On success it has happened,
-    /// whatever becomes of this machine.
-    fn publish(&self, change: &SharedChange) -> Result<(), OrderRefusal>;
-
-    /// What time it is by the clock that all machines share, where this machine's own says this.
-    fn time(&self, own: Timestamp) -> Timestamp;
-
-    /// Makes a list's name this repository's in the whole fleet, unless another one has it.
-    fn name_list(&self, repo: &RepoId, list: &ListId) -> Result<(), OrderRefusal>;
-
-    /// Carries out on this machine what the order has of this repository, and what a crash left undone.
-    /// The caller holds no lock.
-    fn catch_up(&self, repo: &RepoId) -> Result<()>;
-}
 
 /// The number of the first line that a machine wants from the order: of its last change, which a crash may
 /// have cut short, or else of the first of all.
@@ -122,7 +104,7 @@ impl Home {
     }
 
     /// Who puts the changes of this repository in order; none where it is not shared.
-    pub(crate) fn order_of(&self, repo: &RepoId) -> Result<Option<&dyn Order>> {
+    pub(crate) fn order_of(&self, repo: &RepoId) -> Result<Option<&dyn Sequencer>> {
         if !History::of(self, repo).is_shared()? {
             return Ok(None);
         }

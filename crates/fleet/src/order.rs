@@ -16,7 +16,7 @@ use std::{
 
 use flagpost_core::{
     Error, Home, Result,
-    order::{self, ChangeOrigin, Message, Order, OrderRefusal, SharedChange},
+    order::{self, ChangeOrigin, Message, NumberedChange, OrderRefusal, Sequencer},
 };
 use flagpost_model::{ListId, MachineId, RepoId};
 use jiff::{SignedDuration, Timestamp};
@@ -92,7 +92,7 @@ pub fn ordered(home: Home, tell: fn(&str)) -> Home {
     home.ordered(Arc::new(order))
 }
 
-impl Order for FleetOrder {
+impl Sequencer for FleetOrder {
     fn time(&self, own: Timestamp) -> Timestamp {
         let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
         let known = ahead.filter(|(at, _)| at.elapsed() < CLOCK);
@@ -103,7 +103,7 @@ impl Order for FleetOrder {
         own.saturating_sub(ahead).unwrap_or(own)
     }
 
-    fn publish(&self, change: &SharedChange) -> Result<(), OrderRefusal> {
+    fn publish(&self, change: &NumberedChange) -> Result<(), OrderRefusal> {
         outside(|| self.make_next(change))
     }
 
@@ -144,11 +144,11 @@ fn outside<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 }
 
 impl FleetOrder {
-    fn make_next(&self, change: &SharedChange) -> Result<(), OrderRefusal> {
-        let repo = change.repo();
+    fn make_next(&self, change: &NumberedChange) -> Result<(), OrderRefusal> {
+        let repo = &change.repo;
         let link = self.link(repo)?;
         let stream = link.stream(repo).map_err(|error| said(repo, &error))?;
-        let before = change.first() - 1;
+        let before = change.first - 1;
         let place = link.places().get(repo).copied();
         let after = match place.filter(|it| it.n == before) {
             Some(place) => place.seq,
@@ -164,7 +164,7 @@ impl FleetOrder {
             }
         };
         let seq = append(&stream, &link.machine, after, change)?;
-        let n = change.last();
+        let n = change.last;
         link.places().insert(repo.clone(), Place { seq, n });
         Ok(())
     }
@@ -321,22 +321,21 @@ fn append(
     stream: &RepoStream,
     machine: &MachineId,
     after: u64,
-    change: &SharedChange,
+    change: &NumberedChange,
 ) -> Result<u64, OrderRefusal> {
-    let repo = change.repo();
-    let Some(numbers) = Numbers::new(change.first(), change.last()) else {
+    let repo = &change.repo;
+    let Some(numbers) = Numbers::new(change.first, change.last) else {
         return Err(frozen(repo, "a change has no line".to_owned()));
     };
-    let lane = match change.needs() {
+    let lane = match change.needs {
         ChangeOrigin::Gate => Lane::Gate,
         ChangeOrigin::Plain => Lane::Own,
     };
-    let body = change.to_bytes();
     let change = Change {
         machine,
         lane,
         headers: ChangeHeaders::new(numbers, after),
-        body: &body,
+        body: &change.bytes,
     };
     let appended = stream.append(after, &change);
     appended.map_err(|error| refused(repo, lane, error))

@@ -7,6 +7,7 @@ use flagpost_core::{
     Config as File,
     answers::{self, SettingsAnswer},
     config::{self, Origin, Setting, SettingValue, Unknown},
+    mirror,
 };
 use flagpost_model::view;
 use serde_json::json;
@@ -144,7 +145,7 @@ fn set(context: &Context, args: &SetArgs) -> anyhow::Result<Answer> {
         ([one], None) => vec![one_line(one)?],
         (several, None) => several.to_vec(),
     };
-    let stored = config::set(&context.home, &args.key, &typed)?;
+    let stored = mirror::set(&context.home, &args.key, &typed)?;
     let overridden = stored.overridden;
     let note = overridden.map(|name| format!("${name} is set, and comes before the file"));
     let value = (!config::is_secret(&args.key)).then_some(&stored.value);

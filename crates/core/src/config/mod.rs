@@ -32,7 +32,6 @@ use serde::Serialize;
 use crate::{
     error::{Error, Result},
     home::Home,
-    mirror,
 };
 
 /// The file's name in the home.
@@ -330,9 +329,7 @@ pub struct Stored {
 
 /// Stores what was typed for a setting, durable on return.
 pub fn set(home: &Home, name: &str, typed: &[String]) -> Result<Stored> {
-    let is_mirror = name == keys::TASKS_MIRROR.about.name;
-    let appears = is_mirror || name == keys::TASKS_MIRROR_AS.about.name;
-    let stored = change(home, |config| {
+    change(home, |config| {
         let Meant { known, path } = config.meant(name)?;
         if typed.len() != 1 && !known.is_many() {
             return Err(Error::Invalid {
@@ -349,21 +346,13 @@ pub fn set(home: &Home, name: &str, typed: &[String]) -> Result<Stored> {
         {
             query_of(name, text)?;
         }
-        if let (SettingValue::Text(dir), true) = (&value, is_mirror) {
-            mirror::place(home, dir)?;
-        }
         let text = config.document.with(&borrowed(&path), &value);
         let text = text.ok_or_else(|| config.by_hand(name))?;
         let variables = &home.environment().settings;
         let variable = known.about().variable;
-        let overridden = variable.filter(|name| variables.contains_key(name));
+        let overridden = variable.filter(|name| variables.contains_key(*name));
         Ok((Some(text), Stored { value, overridden }))
-    })?;
-    if appears {
-        // What cannot appear there, the doctor tells of.
-        mirror::keep(home)?;
-    }
-    Ok(stored)
+    })
 }
 
 /// What a text that is saved as a query asks; `place` is where it stands.

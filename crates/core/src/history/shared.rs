@@ -13,7 +13,7 @@ use flagpost_disk::{
 use jiff::Timestamp;
 
 use super::{History, LONGEST_TAIL, Line, TAIL, chain, last_line};
-use crate::{error::Result, order::OrderRefusal};
+use crate::error::{OrderRefusal, Result};
 
 /// The name of the number's file.
 const SETTLED: &str = ".settled";

@@ -6,24 +6,24 @@
 //! machine changes anything else of the repository. Invariants: a report is durable before it is answered
 //! for; it is removed only once it has happened, or was refused for good and a copy lies in quarantine.
 
-use std::{ops::ControlFlow, path::PathBuf};
+use std::path::PathBuf;
 
 use flagpost_disk::{self as disk, fsx};
 use flagpost_model::{
-    RepoId, Token, WorkerId,
+    RepoId, Token,
     message::{Speaker, Subject},
     task::{Act, Ending},
 };
-use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::{
     answers::KeptAnswer,
     error::{Error, Result},
-    history::{Entry, History, Kind},
+    history::History,
     home::Home,
     operations::{Arguments, Caller, Operation},
+    sequencer::KeptReport,
     tasks::{self, Move, Parts, Preview},
 };
 
@@ -32,22 +32,6 @@ const FORM: u32 = 1;
 
 /// What is answered for a report that is kept.
 const NOTE: &str = "kept; the fleet has not heard it yet";
-
-/// A report that the fleet has not heard yet.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct KeptReport {
-    form: u32,
-    /// Its own: the lines of the history that tell of it name it.
-    id: String,
-    said_at: Timestamp,
-    /// The last line of the history when it was said: those that tell of it come later.
-    after: u64,
-    pub(super) operation: String,
-    actor: WorkerId,
-    /// Who spoke in that name, where it was somebody else.
-    by: Option<WorkerId>,
-    pub(super) arguments: Map<String, Value>,
-}
 
 /// The form alone, which every later one keeps.
 #[derive(Debug, Deserialize)]
@@ -80,39 +64,12 @@ impl KeptFile {
 }
 
 impl KeptReport {
-    /// Whether the history has a line that says that it has happened. What is said of mail needs none: it
-    /// shows in the mail itself.
-    pub(crate) fn is_told(&self, history: &History<'_>) -> Result<bool> {
-        let mut told = false;
-        history.backward(u64::MAX, &mut |line| {
-            let kept = line.entry.detail.get(KEPT).and_then(Value::as_str);
-            told = kept == Some(&self.id) && tells(&self.operation, &line.entry.kind);
-            match told || line.n <= self.after {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            }
-        })?;
-        Ok(told)
-    }
-
     /// Who said it.
     pub(super) fn speaker(&self) -> Speaker {
         Speaker {
             name: self.actor.clone(),
             by: self.by.clone(),
         }
-    }
-
-    /// Its own id.
-    pub(super) fn id(&self) -> &str {
-        &self.id
-    }
-
-    /// The entry as one that tells of it, and of when it was said.
-    pub(crate) fn sign(&self, entry: Entry) -> Entry {
-        entry
-            .detail(KEPT, self.id.as_str())
-            .detail("said_at", self.said_at.to_string())
     }
 
     /// Whether the other one says the same.
@@ -128,24 +85,6 @@ impl KeptReport {
             (operation, actor, by, arguments)
         };
         words(self) == words(other)
-    }
-}
-
-/// The detail of a history line that names the report it tells of.
-const KEPT: &str = "kept";
-
-/// Whether a line of this kind says that an operation has happened, which does not show by itself.
-fn tells(operation: &str, kind: &Kind) -> bool {
-    match kind {
-        Kind::TaskCompleted | Kind::TaskFailed | Kind::TaskStuck | Kind::TaskLate => [
-            Operation::TaskDone,
-            Operation::TaskFail,
-            Operation::TaskStuck,
-        ]
-        .iter()
-        .any(|it| it.name() == operation),
-        Kind::Reported => operation == Operation::ReportSend.name(),
-        _ => false,
     }
 }
 

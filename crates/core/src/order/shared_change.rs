@@ -12,7 +12,7 @@ use flagpost_model::{ListId, RepoId, Seq, WorkerId, envelope::Hash};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    OrderRefusal,
+    ChangeOrigin, NumberedChange, OrderRefusal,
     shared_dir::{SharedDir, SharedFile},
 };
 use crate::{
@@ -24,15 +24,6 @@ use crate::{
 
 /// Grows where an older version could not carry a change out.
 pub const WIRE: u32 = 1;
-
-/// Who published a change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ChangeOrigin {
-    /// A machine on which people decide.
-    Gate,
-    /// Any other machine.
-    Plain,
-}
 
 /// One change of a shared repository.
 #[derive(Debug, Clone, PartialEq)]
@@ -240,6 +231,17 @@ impl SharedChange {
         };
         // Texts, numbers and lists of them are always JSON.
         serde_json::to_vec(&wire).unwrap_or_default()
+    }
+
+    /// The same for whoever puts it in order.
+    pub(crate) fn numbered(&self) -> NumberedChange {
+        NumberedChange {
+            repo: self.repo.clone(),
+            first: self.first(),
+            last: self.last(),
+            needs: self.needs(),
+            bytes: self.to_bytes(),
+        }
     }
 
     /// Which repository it changes.

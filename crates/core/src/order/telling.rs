@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::{
     OrderRefusal, TRIES,
-    outgoing::{KeptFile, KeptReport, Outgoing},
+    outgoing::{KeptFile, Outgoing},
 };
 use crate::{
     error::{Error, Result, describe},
@@ -19,6 +19,7 @@ use crate::{
     home::Home,
     operations::{self, Arguments, Caller, CallerPlace, Identity, Operation, Parameter},
     repository::Repository,
+    sequencer::KeptReport,
 };
 
 /// What became of a report.
@@ -118,7 +119,7 @@ impl KeptReport {
         let mut said = self.arguments.clone();
         if entry.operation == Operation::MessageSend {
             // A second one of the same id is a retry.
-            let id = Value::from(self.id());
+            let id = Value::from(&*self.id);
             said.entry("id").or_insert(id);
         }
         let parameters: Vec<&'static Parameter> = entry.parameters.iter().collect();

@@ -25,9 +25,8 @@ use super::{
     record::Certainty,
 };
 use crate::{
-    error::{Error, Result},
+    error::{Error, OrderRefusal, Result},
     history::{Entry, Kind},
-    order::OrderRefusal,
 };
 
 impl Locked<'_> {

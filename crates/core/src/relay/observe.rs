@@ -32,9 +32,8 @@ use super::{
     reports,
 };
 use crate::{
-    error::{Error, Result},
+    error::{Error, OrderRefusal, Result},
     history::{Entry, History, Kind, Line, NewLines, Tail},
-    order::OrderRefusal,
 };
 
 /// What is known of the mail of a fleet.

@@ -28,7 +28,7 @@ fn world() -> (World, PathBuf) {
 }
 
 fn set(home: &Home, dir: &str) {
-    config::set(home, "tasks.mirror", &[dir.to_owned()]).unwrap();
+    mirror::set(home, "tasks.mirror", &[dir.to_owned()]).unwrap();
 }
 
 /// The subjects as a program reads them that knows nothing of us: every file whose name is a number's.
@@ -156,7 +156,7 @@ fn a_mirror_in_our_own_home_is_refused() {
     let link = world.place().join("link");
     symlink(world.home.tasks_root(), &link).unwrap();
     for dir in [world.home.tasks_root(), world.home.root().join("x/y"), link] {
-        let refused = config::set(&world.home, "tasks.mirror", &[dir.display().to_string()]);
+        let refused = mirror::set(&world.home, "tasks.mirror", &[dir.display().to_string()]);
         assert!(refused.is_err(), "{}", dir.display());
     }
     assert_eq!(mirror::missing(&world.home).unwrap(), []);
@@ -175,7 +175,7 @@ fn names(dir: &Path) -> Vec<String> {
 fn a_copy_follows_every_change_and_is_never_read() {
     let (world, theirs) = world();
     add(&world.list(), "One", &[]);
-    config::set(&world.home, "tasks.mirror_as", &["copy".to_owned()]).unwrap();
+    mirror::set(&world.home, "tasks.mirror_as", &["copy".to_owned()]).unwrap();
     set(&world.home, "~/.claude/tasks");
     let copy = theirs.join("repo");
     assert!(!copy.is_symlink() && copy.is_dir());
@@ -233,7 +233,7 @@ fn what_is_no_copy_of_ours_is_left_alone_and_told_of() {
             .unwrap()
             .modified()
             .unwrap();
-        config::set(&world.home, "tasks.mirror_as", &["copy".to_owned()]).unwrap();
+        mirror::set(&world.home, "tasks.mirror_as", &["copy".to_owned()]).unwrap();
         add(&world.list(), "Mine", &[]);
         set(&world.home, "~/.claude/tasks");
         add(&world.list(), "Mine, too", &[]);

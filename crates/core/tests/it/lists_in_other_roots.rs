@@ -23,7 +23,7 @@ fn with_roots(world: &World, roots: &[&Path]) -> Home {
     let roots: Vec<_> = roots.iter().map(|root| root.to_str().unwrap()).collect();
     world.home.clone().with(Environment {
         user_home: Some(world.place().to_owned()),
-        settings: [("FLAGPOST_TASKS_ROOTS", roots.join(":"))].into(),
+        settings: [("FLAGPOST_TASKS_ROOTS".to_owned(), roots.join(":"))].into(),
     })
 }
 
@@ -164,7 +164,7 @@ fn a_tilde_is_the_users_home() {
     )
     .with(Environment {
         user_home: None,
-        settings: [("FLAGPOST_TASKS_ROOTS", "~/a".to_owned())].into(),
+        settings: [("FLAGPOST_TASKS_ROOTS".to_owned(), "~/a".to_owned())].into(),
     });
     fails!(List::open(&homeless, &list_id("x")), Error::Invalid { .. });
 }

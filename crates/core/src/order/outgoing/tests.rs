@@ -79,25 +79,6 @@ fn the_same_words_of_the_same_one_are_one_report() {
 }
 
 #[test]
-fn a_line_tells_of_an_operation_that_does_not_show_by_itself() {
-    for (operation, kind, expected) in [
-        ("task.done", Kind::TaskCompleted, true),
-        ("task.done", Kind::TaskLate, true),
-        ("task.fail", Kind::TaskFailed, true),
-        ("task.stuck", Kind::TaskStuck, true),
-        ("report.send", Kind::Reported, true),
-        // Kept aside on the way.
-        ("task.done", Kind::TaskQuarantined, false),
-        ("report.send", Kind::EnvelopeQuarantined, false),
-        // Its own id says so.
-        ("message.send", Kind::Reported, false),
-        ("brief.ack", Kind::BriefRead, false),
-    ] {
-        assert_eq!(tells(operation, &kind), expected, "{operation} {kind:?}");
-    }
-}
-
-#[test]
 fn a_report_has_one_name_and_what_a_hand_puts_beside_it_is_none() {
     for (text, read) in [
         ("000001.json", Some(1)),

@@ -22,7 +22,7 @@ use std::{
 use flagpost_core::{
     Home, List, Result,
     history::{History, Line},
-    order::{self, ChangeOrigin, Message, Order, OrderRefusal, SharedChange},
+    order::{self, ChangeOrigin, Message, NumberedChange, OrderRefusal, Sequencer, SharedChange},
     relay::{Fleet, Mail, workers},
 };
 use flagpost_disk::fsx;
@@ -209,14 +209,14 @@ struct Machine {
     origin: ChangeOrigin,
 }
 
-impl Order for Machine {
+impl Sequencer for Machine {
     fn time(&self, own: Timestamp) -> Timestamp {
         own
     }
 
-    fn publish(&self, change: &SharedChange) -> Result<(), OrderRefusal> {
+    fn publish(&self, change: &NumberedChange) -> Result<(), OrderRefusal> {
         self.stream.must_be_there()?;
-        let repo = change.repo().clone();
+        let repo = change.repo.clone();
         let unsettled = || OrderRefusal::Unsettled { repo: repo.clone() };
         let unreachable = || OrderRefusal::Unreachable {
             repo: repo.clone(),
@@ -229,7 +229,7 @@ impl Order for Machine {
             Answer::Lost => return Err(unsettled()),
             Answer::Truly | Answer::Unheard => {}
         }
-        if change.needs() == ChangeOrigin::Gate && self.origin == ChangeOrigin::Plain {
+        if change.needs == ChangeOrigin::Gate && self.origin == ChangeOrigin::Plain {
             let reason = "it may not decide".to_owned();
             return Err(OrderRefusal::NotAllowed { repo, reason });
         }
@@ -238,10 +238,10 @@ impl Order for Machine {
         let last = changes.last().map_or(self.stream.base, |(bytes, _)| {
             parsed(&repo, bytes).unwrap().last()
         });
-        if change.first() != last + 1 {
+        if change.first != last + 1 {
             return Err(OrderRefusal::Overtaken { repo });
         }
-        self.stream.changes.push(change.to_bytes(), self.origin);
+        self.stream.changes.push(change.bytes.clone(), self.origin);
         match answer {
             Answer::Unheard => Err(unsettled()),
             _ => Ok(()),
