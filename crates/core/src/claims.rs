@@ -9,10 +9,9 @@ use std::collections::BTreeSet;
 
 use flagpost_disk::{self as disk, fsx};
 use flagpost_model::{
-    SessionId, TaskId, Token, WorkerId,
+    Refusal, SessionId, TaskId, Token, WorkerId,
     plan::{Graph, first_ready},
     query::Query,
-    refusal::Refusal,
     task::{Act, Claim, StateName, Task, TaskEvent, TaskSummary, transition},
 };
 use jiff::{SignedDuration, Timestamp};

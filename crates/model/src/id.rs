@@ -188,6 +188,9 @@ impl fmt::Display for MachineId {
 /// Who acts where nothing says who.
 const OPERATOR: &str = "operator";
 
+/// Whom a report is for that names nobody.
+pub const ORCHESTRATOR: &str = "orchestrator";
+
 /// How the names of a run's processes begin.
 const PROCESS: &str = "run-";
 
@@ -204,7 +207,7 @@ impl WorkerId {
         match self.as_str().to_ascii_lowercase().as_str() {
             "all" => Some("'ratify all' lets everybody's briefs through"),
             OPERATOR => Some("it is the person, where nothing says who acts"),
-            crate::message::ORCHESTRATOR => Some("it is who gives the workers their tasks"),
+            ORCHESTRATOR => Some("it is who gives the workers their tasks"),
             _ if self.is_process() => Some("a run names its own processes so"),
             _ => None,
         }

@@ -26,7 +26,6 @@ pub mod plain;
 pub mod plan;
 pub mod policy;
 pub mod query;
-pub mod refusal;
 pub mod reservation;
 pub mod search;
 pub mod session;
@@ -38,4 +37,4 @@ pub mod worker;
 
 pub use id::{InvalidId, ListId, MachineId, RepoId, Seq, SessionId, TaskId, Token, WorkerId};
 pub use list_ref::{ListRef, MirrorForm};
-pub use refusal::Refusal;
+pub use task::Refusal;

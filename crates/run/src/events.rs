@@ -8,8 +8,7 @@ use flagpost_model::{
     SessionId, TaskId, Token, WorkerId,
     message::MessageAddress,
     names,
-    plan::Attempt,
-    session::{AttemptRecord, Outcome},
+    session::{Attempt, AttemptRecord, Outcome},
     view,
 };
 use jiff::Timestamp;

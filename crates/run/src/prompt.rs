@@ -17,8 +17,7 @@ use flagpost_model::{
     TaskId, WorkerId,
     client::Client,
     plain::plain,
-    plan::Attempt,
-    session::{Outcome, SharedContext, TaskReport},
+    session::{Attempt, Outcome, SharedContext, TaskReport},
     task::{Ending, Task},
 };
 

@@ -9,8 +9,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use flagpost_model::{
     TaskId,
-    plan::Attempt,
-    session::{AttemptRecord, Usage},
+    session::{Attempt, AttemptRecord, Usage},
 };
 use flagpost_run::events::{Awaited, ReportMeaning, RunEvent};
 use jiff::Timestamp;

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use flagpost_model::{plan::Attempt, session::AttemptRecord};
+use flagpost_model::session::{Attempt, AttemptRecord};
 
 use crate::terminal;
 

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
-use flagpost_model::{plan::Attempt, session::AttemptRecord};
+use flagpost_model::session::{Attempt, AttemptRecord};
 use flagpost_run::events::{AttemptEnd, ReportMeaning, RunEvent};
 
 use super::{

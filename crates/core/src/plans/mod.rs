@@ -10,10 +10,9 @@ mod table;
 use std::collections::{BTreeMap, BTreeSet};
 
 use flagpost_model::{
-    TaskId, WorkerId,
+    Refusal, TaskId, WorkerId,
     intake::{Blocker, Format, ImportContext, Incoming, Intake, Links, is_from},
     plan::{Family, Graph},
-    refusal::Refusal,
     task::{Outline, StateName, Task},
 };
 

@@ -5,9 +5,8 @@
 use std::collections::BTreeMap;
 
 use flagpost_model::{
-    TaskId, WorkerId,
+    Refusal, TaskId, WorkerId,
     plan::{Family, Graph},
-    refusal::Refusal,
     task::{Note, Origin, Outline, Provenance, State, Task},
 };
 use jiff::Timestamp;

@@ -4,9 +4,8 @@
 //! union of both sides, since a crash or a foreign writer may leave only one.
 
 use flagpost_model::{
-    TaskId, WorkerId,
+    Refusal, TaskId, WorkerId,
     plan::{Graph, Node},
-    refusal::Refusal,
     task::{State, Task},
 };
 

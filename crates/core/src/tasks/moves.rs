@@ -6,9 +6,8 @@
 use std::collections::BTreeMap;
 
 use flagpost_model::{
-    TaskId, WorkerId,
+    Refusal, TaskId, WorkerId,
     plan::Family,
-    refusal::Refusal,
     task::{
         Act, Ending, Origin, Outline, Provenance, State, Task, TaskEvent, TaskResult, recurrence,
         transition,

@@ -6,9 +6,8 @@
 use std::collections::BTreeSet;
 
 use flagpost_model::{
-    TaskId, WorkerId,
+    Refusal, TaskId, WorkerId,
     plan::Graph,
-    refusal::Refusal,
     task::{Claim, Outline, Task},
 };
 

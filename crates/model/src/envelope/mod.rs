@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub use key::{Hash, InvalidPrint, Key};
-pub use post::{ORCHESTRATOR, Post};
+pub use post::Post;
 pub use ticket::{InvalidTicket, Ticket};
 
 use crate::{

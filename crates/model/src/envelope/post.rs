@@ -4,9 +4,7 @@
 //! in upper case for one, so that none is taken for a typed message that it never was.
 
 use super::{Brief, Report};
-
-/// Whom a report is for that names nobody.
-pub const ORCHESTRATOR: &str = "orchestrator";
+use crate::id::ORCHESTRATOR;
 
 /// The address and the title of an envelope; empty is none.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -16,6 +16,7 @@ use std::{fmt, str::FromStr};
 
 use jiff::Timestamp;
 
+pub use crate::id::ORCHESTRATOR;
 pub use body::{Body, DoneBody, InvalidBody, Needs, ProgressBody, StuckBody, TaskBody};
 pub use lease::{LEASE, Lease};
 pub use order::in_order;
@@ -31,9 +32,6 @@ use crate::{
     names::names,
     view,
 };
-
-/// For whom a report is that names nobody.
-pub const ORCHESTRATOR: &str = "orchestrator";
 
 names! {
     /// What a message is.

@@ -16,7 +16,7 @@ use petgraph::{algo::kosaraju_scc, graph::DiGraph};
 use super::index::Index;
 use crate::{
     id::TaskId,
-    task::{Outline, Priority, State},
+    task::{Outline, Priority, State, TaskSummary},
 };
 
 /// A task as the graph sees it.
@@ -34,6 +34,39 @@ pub trait Node {
     /// Tasks it waits for, as its file says.
     fn blocked_by(&self) -> &[TaskId];
 }
+
+macro_rules! node {
+    ($type:ty) => {
+        impl Node for $type {
+            fn id(&self) -> &TaskId {
+                &self.id
+            }
+
+            fn state(&self) -> &State {
+                &self.state
+            }
+
+            fn priority(&self) -> Option<Priority> {
+                self.priority
+            }
+
+            fn not_before(&self) -> Option<Timestamp> {
+                self.not_before
+            }
+
+            fn blocks(&self) -> &[TaskId] {
+                &self.blocks
+            }
+
+            fn blocked_by(&self) -> &[TaskId] {
+                &self.blocked_by
+            }
+        }
+    };
+}
+
+node!(Outline);
+node!(TaskSummary);
 
 /// One that others hold, too.
 impl<N: Node> Node for Arc<N> {

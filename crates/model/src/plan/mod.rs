@@ -12,7 +12,6 @@ mod faults;
 mod graph;
 mod index;
 mod readiness;
-mod retry;
 mod wave;
 
 #[cfg(test)]
@@ -26,7 +25,6 @@ pub use faults::{Cycle, OneSided, dangling, one_sided, parent_circles};
 pub use graph::{Graph, Node};
 pub use index::Index;
 pub use readiness::{Readiness, readiness};
-pub use retry::{Attempt, RetryDecision, verdict};
 pub(crate) use wave::is_ready;
 pub use wave::{Stranded, StrandedBecause, claim_order, first_ready, ready, stranded, waves};
 

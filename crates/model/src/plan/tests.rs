@@ -8,8 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::{
     id::{TaskId, Token},
-    refusal::Refusal,
-    task::{Claim, Outline, Priority, State, StateName, Task, TaskSummary},
+    task::{Claim, Outline, Priority, Refusal, State, StateName, Task, TaskSummary},
 };
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;

@@ -4,7 +4,8 @@
 
 use jiff::Timestamp;
 
-use crate::{id::TaskId, names::names, plan::Attempt};
+use super::Attempt;
+use crate::{id::TaskId, names::names};
 
 names!(
     /// The phase of a session as other readers know it.

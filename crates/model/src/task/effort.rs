@@ -9,8 +9,9 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Refusal;
 use super::{State, Task};
-use crate::{id::WorkerId, refusal::Refusal};
+use crate::id::WorkerId;
 
 /// A length of work, in whole seconds.
 #[derive(

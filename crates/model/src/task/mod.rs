@@ -12,6 +12,7 @@ mod note;
 mod outline;
 mod question;
 pub mod recurrence;
+mod refusal;
 mod summary;
 mod transition;
 
@@ -34,6 +35,7 @@ pub use note::{Note, NoteKind, Origin, Provenance};
 pub use outline::Outline;
 pub use question::Question;
 pub use recurrence::{Every, Recurrence};
+pub use refusal::Refusal;
 pub use summary::TaskSummary;
 pub use transition::{Act, TaskEvent, transition};
 

@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Refusal;
 use super::{Ending, Note, State, Task};
-use crate::refusal::Refusal;
 
 /// A question about a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -7,7 +7,7 @@ use jiff::{Timestamp, fmt::serde::timestamp::millisecond};
 use serde::{Deserialize, Serialize};
 
 use super::{Outline, Priority, State, Task};
-use crate::{id::TaskId, plan::Node};
+use crate::id::TaskId;
 
 /// What of a task decides when it is handed out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,36 +52,3 @@ impl From<&Outline> for TaskSummary {
         }
     }
 }
-
-macro_rules! node {
-    ($type:ty) => {
-        impl Node for $type {
-            fn id(&self) -> &TaskId {
-                &self.id
-            }
-
-            fn state(&self) -> &State {
-                &self.state
-            }
-
-            fn priority(&self) -> Option<Priority> {
-                self.priority
-            }
-
-            fn not_before(&self) -> Option<Timestamp> {
-                self.not_before
-            }
-
-            fn blocks(&self) -> &[TaskId] {
-                &self.blocks
-            }
-
-            fn blocked_by(&self) -> &[TaskId] {
-                &self.blocked_by
-            }
-        }
-    };
-}
-
-node!(Outline);
-node!(TaskSummary);

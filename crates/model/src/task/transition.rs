@@ -6,11 +6,10 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Claim, Ending, Landed, Landing, LandingVerdict, Note, State, Task, TaskResult};
-use crate::{
-    id::{SessionId, TaskId, Token, WorkerId},
-    refusal::Refusal,
+use super::{
+    Claim, Ending, Landed, Landing, LandingVerdict, Note, Refusal, State, Task, TaskResult,
 };
+use crate::id::{SessionId, TaskId, Token, WorkerId};
 
 /// Who acts, when, and with which token.
 #[derive(Debug, Clone)]

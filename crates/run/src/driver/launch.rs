@@ -15,8 +15,7 @@ use flagpost_core::{
 };
 use flagpost_model::{
     Refusal, TaskId, WorkerId,
-    plan::Attempt,
-    session::{AttemptRecord, stall::Activity},
+    session::{Attempt, AttemptRecord, stall::Activity},
     task::{Act, State, StateName, Task},
 };
 

@@ -7,9 +7,9 @@ use std::{collections::BTreeMap, time::Instant};
 use flagpost_disk::dialects::session::progress::verdict;
 use flagpost_model::{
     ListRef, SessionId, TaskId,
-    plan::{Attempt, Graph, Schedule, is_open, waves},
+    plan::{Graph, Schedule, is_open, waves},
     session::{
-        ActiveTask, AttemptRecord, CompletedTask, Denied, LogRow, Outcome, Progress,
+        ActiveTask, Attempt, AttemptRecord, CompletedTask, Denied, LogRow, Outcome, Progress,
         ProgressStatus, SessionSummary, TaskRemark, TaskReport, Usage,
     },
     task::Outline,

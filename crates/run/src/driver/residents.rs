@@ -22,7 +22,7 @@ use flagpost_model::{
     SessionId, TaskId, WorkerId,
     envelope::Direction,
     message::{self, Body, Left, Speaker, Subject, TaskBody},
-    plan::Attempt,
+    session::Attempt,
     session::stall::Activity,
     task::{Ending, Task},
 };

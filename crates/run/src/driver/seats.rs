@@ -12,8 +12,7 @@ use flagpost_core::sessions::AttemptDir;
 use flagpost_model::{
     TaskId, Token, WorkerId,
     message::{MessageAddress, StuckBody},
-    plan::Attempt,
-    session::{TaskReport, stall::Activity},
+    session::{Attempt, TaskReport, stall::Activity},
 };
 
 use super::{conversation::Conversation, residents::Post};

@@ -9,8 +9,7 @@ use flagpost_core::{git, sessions::AttemptDir};
 use flagpost_model::{
     TaskId, Token, WorkerId,
     hook::settings::Injection,
-    plan::Attempt,
-    session::{AttemptRecord, Usage},
+    session::{Attempt, AttemptRecord, Usage},
 };
 
 use super::{Driver, conversation::Conversation, turns::Turns};

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 
 use flagpost_model::{
     TaskId, WorkerId,
-    plan::{Graph, RetryDecision, Schedule, verdict, waves},
-    session::Outcome,
+    plan::{Graph, Schedule, waves},
+    session::{Outcome, RetryDecision, verdict},
     task::{Outline, State},
 };
 use jiff::Timestamp;

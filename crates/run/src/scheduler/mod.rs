@@ -19,9 +19,9 @@ use std::num::{NonZeroU32, NonZeroUsize};
 
 use flagpost_model::{
     TaskId, WorkerId,
-    plan::{Attempt, Schedule, StrandedBecause},
+    plan::{Schedule, StrandedBecause},
     reservation::Pattern,
-    session::Outcome,
+    session::{Attempt, Outcome},
     task::Outline,
 };
 use jiff::SignedDuration;

@@ -6,9 +6,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use flagpost_model::{
     TaskId,
-    plan::{Attempt, Graph},
+    plan::Graph,
     reservation::Pattern,
-    session::Outcome,
+    session::{Attempt, Outcome},
     task::{Outline, State},
 };
 use jiff::Timestamp;

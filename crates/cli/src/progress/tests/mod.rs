@@ -9,8 +9,7 @@ use std::time::Duration;
 
 use flagpost_model::{
     TaskId,
-    plan::Attempt,
-    session::{AttemptRecord, Denied, Outcome, Usage},
+    session::{Attempt, AttemptRecord, Denied, Outcome, Usage},
 };
 use flagpost_run::events::{At, AttemptEnd, RunEvent};
 

@@ -5,10 +5,8 @@
 
 use jiff::Timestamp;
 
-use crate::{
-    id::{ListId, TaskId, Token, WorkerId},
-    task::StateName,
-};
+use super::StateName;
+use crate::id::{ListId, TaskId, Token, WorkerId};
 
 /// A change that the rules of the model do not allow.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
