@@ -57,6 +57,19 @@ fn a_task_that_somebody_else_completed_meanwhile_counts_as_done() {
 }
 
 #[test]
+fn an_acknowledged_end_stands_though_the_file_is_taken_away() {
+    let stage = Stage::new("- [ ] A\n- [ ] B (after: 1)\n");
+    let list = stage.world.list("web");
+    let body = format!(
+        r#"nth; flagpost done ok; [ $task != 1 ] || rm "{}/1.json""#,
+        list.display()
+    );
+    exits(stage.run(&body, &[]), 0);
+    assert_eq!(stage.left("starts-2").len(), 1);
+    assert_eq!(stage.task("2")["status"], "completed");
+}
+
+#[test]
 fn who_wants_to_cancel_a_task_that_runs_is_told_how_to_stop_it() {
     let stage = Stage::of_equal(1);
     let run = stage.start(PATIENT, &[]);

@@ -161,7 +161,9 @@ impl List<'_> {
                 ) {
                     (Kind::TaskRemoved, ..) => drop(known.remove(task)),
                     (_, Some(content), _) => {
-                        known.insert(task.clone(), (content.clone(), rev.unwrap_or_default()));
+                        // What others wrote has no revision of its own.
+                        let last = known.get(task).map_or(0, |(_, last)| *last);
+                        known.insert(task.clone(), (content.clone(), rev.unwrap_or(last)));
                     }
                     (_, None, changes) => {
                         if let Some((raw, last)) = known.get_mut(task) {
@@ -185,7 +187,7 @@ impl List<'_> {
     }
 
     /// The file as the history last tells of it, where it was taken away.
-    pub(crate) fn taken_away(&self, task: &TaskId) -> Result<Option<TaskFile>> {
+    pub fn taken_away(&self, task: &TaskId) -> Result<Option<TaskFile>> {
         if !self.vanished()?.contains(task) {
             return Ok(None);
         }

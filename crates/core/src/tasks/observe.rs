@@ -21,6 +21,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    change::CONTENT,
     error::Result,
     history::{Entry, History, Line, NewLines, Tail},
     home::Home,
@@ -102,7 +103,12 @@ impl TaskWatch {
         let foreign = suspects.iter().filter_map(|((list, task), suspect)| {
             let mut entry = suspect.entry()?;
             (entry.list, entry.task) = (Some(list.clone()), Some(task.clone()));
-            Some(entry)
+            // Whoever takes the file away later takes nothing that was seen in it.
+            let file = List::open(home, list).and_then(|it| it.task(task));
+            match file.ok().filter(|it| suspect.is_now(it)) {
+                Some(file) => Some(entry.detail(CONTENT, file.raw().clone())),
+                None => Some(entry),
+            }
         });
         let entries: Vec<Entry> = foreign.collect();
         let count = entries.len();

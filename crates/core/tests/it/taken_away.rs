@@ -209,6 +209,30 @@ fn nobody_waits_for_what_was_completed_and_then_taken_away() {
 }
 
 #[test]
+fn what_a_watch_saw_another_program_write_comes_back_with_the_file() {
+    let world = World::with_tasks(&["One"]);
+    add(&world.list(), "Two", &[1]);
+    let look = |watch: &mut TaskWatch| watch.look(&world.home, &world.repository.id).unwrap();
+    let mut watch = TaskWatch::begin(&world.home, &world.repository.id).unwrap();
+    let path = world.list().dir().join("1.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let mut file: serde_json::Value = serde_json::from_str(&text).unwrap();
+    file["status"] = "completed".into();
+    file["description"] = "as they left it".into();
+    std::fs::write(&path, file.to_string()).unwrap();
+    assert_eq!(look(&mut watch), 1);
+    remove(&world, 1);
+    assert_eq!(look(&mut watch), 1);
+    let outlines = world.list().load().unwrap().outlines;
+    assert_eq!(tasks::ready(&outlines, world.home.now()).len(), 1);
+    bring_back(&world);
+    let back = world.list().task(&id(1)).unwrap().task;
+    assert_eq!(back.state, State::Completed);
+    assert_eq!(back.description, "as they left it");
+    assert!(back.rev > 0);
+}
+
+#[test]
 fn a_watch_records_that_a_file_went_without_a_line_of_ours() {
     let world = World::with_tasks(&["One", "Two"]);
     let mut watch = TaskWatch::begin(&world.home, &world.repository.id).unwrap();

@@ -410,8 +410,20 @@ impl Driver<'_> {
     pub(super) fn read(&self, id: &TaskId) -> Result<Option<Task>> {
         match self.stage.list.task(id) {
             Ok(file) => Ok(Some(file.task)),
-            Err(error) => refusal(error).map(|_| None),
+            Err(error) => {
+                refusal(error)?;
+                self.ended_and_away(id)
+            }
         }
+    }
+
+    /// A task whose end was acknowledged, and whose file another program took away since.
+    fn ended_and_away(&self, id: &TaskId) -> Result<Option<Task>> {
+        let away = match self.stage.list.taken_away(id) {
+            Ok(file) => file.map(|it| it.task),
+            Err(error) => refusal(error).map(|_| None)?,
+        };
+        Ok(away.filter(|task| self.recorded_ending(task).is_some()))
     }
 
     /// Completes the task, unless it is; the inner error says why it could not be.
@@ -427,9 +439,10 @@ impl Driver<'_> {
     ) -> Result<Result<(), String>> {
         let task = match self.stage.list.task(id) {
             Ok(file) => file.task,
-            Err(core::Error::NotFound { .. }) => {
-                return Ok(Err("somebody removed the task while it ran".to_owned()));
-            }
+            Err(core::Error::NotFound { .. }) => match self.ended_and_away(id)? {
+                Some(task) => task,
+                None => return Ok(Err("somebody removed the task while it ran".to_owned())),
+            },
             Err(error) => {
                 let why = refusal(error)?;
                 return Ok(Err(format!("its file cannot be read any more: {why}")));

@@ -199,6 +199,13 @@ impl Suspect {
         }
     }
 
+    /// Whether this is the file that was looked at.
+    pub(super) fn is_now(&self, file: &TaskFile) -> bool {
+        self.now
+            .as_ref()
+            .is_some_and(|it| it.content == file.fingerprint())
+    }
+
     /// The verdict, once all lines were heard.
     pub(super) fn finding(&self) -> FileOrigin {
         if let Some(finding) = self.finding {
