@@ -228,7 +228,10 @@ pub fn run(
     // What agents change from now on is told before anything lands.
     let git = GitSettings::of(stage.repository)?;
     let changed = git.changed(stage.home, stage.repository)?;
-    git.keep(stage.home, stage.repository)?;
+    // What somebody changed stays so until a person has been asked about it, by a landing.
+    if changed.is_empty() {
+        git.keep(stage.home, stage.repository)?;
+    }
     let worktrees = options.worktrees.then(|| {
         let session = begun.live.id().clone();
         Worktrees::new(stage.repository.top.clone(), worktrees_root(), session)
@@ -279,8 +282,9 @@ pub fn run(
     };
     if !changed.is_empty() {
         let changed = changed.join(", ");
-        let words =
-            format!("since the run before began, what git runs here was changed: {changed}");
+        let words = format!(
+            "what git runs here was changed since a person last looked, and nothing lands before 'flagpost land' has asked: {changed}"
+        );
         driver.tell(RunEvent::Notice { words })?;
     }
     driver.recovered(&sessions, begun.recovered)?;

@@ -157,7 +157,7 @@ fn a_run_whose_work_does_not_land_says_so_and_fails() {
 
 #[test]
 fn an_agent_that_moves_the_target_itself_is_told_of_and_fails_the_run() {
-    let stage = Stage::new("- [ ] Task 1\n");
+    let stage = Stage::new("- [ ] Task 1\n- [ ] Task 2 (after: 1)\n");
     let first = stage.world.run(stage.world.command_of("git").args([
         "commit",
         "--allow-empty",
@@ -165,15 +165,23 @@ fn an_agent_that_moves_the_target_itself_is_told_of_and_fails_the_run() {
         "first",
     ]));
     assert_eq!(first.code, 0, "{first}");
-    let body = "echo x > x; git add . && git commit -qm 'past the check' && git update-ref refs/heads/main HEAD";
+    let body = r#"echo x > "x-$task"; git add . && git commit -qm "past the check $task"; [ "$task" = 2 ] || git update-ref refs/heads/main HEAD"#;
     let ran = exits(
-        stage.run(body, &["--worktrees", "--land", "--check", "false"]),
+        stage.run(body, &["--worktrees", "--land", "--check", "true"]),
         1,
     );
     let told = format!("{}{}", ran.stdout, ran.stderr);
-    for words in ["somebody else moved main from", "'past the check'"] {
+    for words in ["somebody else moved main from", "'past the check 1'"] {
         assert!(told.contains(words), "{words}: {ran}");
     }
+    // Nor does a later landing of the run go on from there.
+    let log = stage.world.run(
+        stage
+            .world
+            .command_of("git")
+            .args(["log", "--format=%s", "main"]),
+    );
+    assert_eq!(log.stdout, "past the check 1\nfirst\n", "{ran}");
 }
 
 /// Where the run lands nothing itself, it looks once more at its end.

@@ -162,3 +162,36 @@ fn what_an_agent_changed_of_what_git_runs_is_told_before_anything_lands() {
         assert!(!web.join("x").exists(), "{ran}");
     });
 }
+
+#[test]
+fn what_a_run_found_changed_stays_so_for_the_runs_after_it() {
+    let stage = Stage::new("- [ ] A\n");
+    let web = stage.world.repository();
+    let git = |args: &[&str]| {
+        let ran = stage.world.run(stage.world.command_of("git").args(args));
+        exits(ran, 0)
+    };
+    git(&["commit", "--allow-empty", "-qm", "first"]);
+    let run = |body: &str| stage.run(body, &["--worktrees", "--land", "--check", "true"]);
+    let work = r#"echo x > "x-$task"; git add . && git commit -qm "$task""#;
+    let hook = web.join(".git/hooks/pre-merge-commit");
+    let ran = web.join("ran");
+    let plant = format!(
+        r#"{work}; printf '#!/bin/sh\ntouch "{}"\n' > "{hook}"; chmod +x "{hook}""#,
+        ran.display(),
+        hook = hook.display()
+    );
+    exits(run(&plant), 1);
+    for task in ["B", "C"] {
+        stage.world.ok(["add", task]);
+        let told = run(work);
+        assert!(told.to_string().contains("hook pre-merge-commit"), "{told}");
+        assert!(!ran.exists() && !web.join("x-1").exists(), "{told}");
+    }
+    std::fs::remove_file(&hook).unwrap();
+    exits(
+        stage.world.flagpost(["land", "--yes", "--check", "true"]),
+        0,
+    );
+    assert!(web.join("x-1").exists() && web.join("x-2").exists());
+}

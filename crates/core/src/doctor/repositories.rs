@@ -30,7 +30,7 @@ pub(super) fn targets(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<
             let moved = (told("onto"), told("from"), told("to"));
             if let (Kind::TargetMoved, (Some(onto), Some(from), Some(to))) =
                 (&line.entry.kind, moved)
-                && named.insert(onto.to_owned())
+                && named.insert([onto, from, to].map(str::to_owned))
             {
                 let what = format!(
                     "something else than a landing moved {onto} from {from} to {to} at {:.0}",

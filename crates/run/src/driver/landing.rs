@@ -154,7 +154,7 @@ impl LandingRoom {
             let is_last = wakes.recv().is_err();
             // One landing is for all that passed by now.
             while wakes.try_recv().is_ok() {}
-            self.tell(match self.land(&mut known) {
+            let news = match self.land(&mut known) {
                 Ok(report) => LandingNews::Ended(Box::new(report)),
                 Err(error) => LandingNews::Failed {
                     why: flagpost_core::describe(&error),
@@ -163,8 +163,11 @@ impl LandingRoom {
                         Error::Core(core::Error::Landing(LandingRefusal::Moved { .. }))
                     ),
                 },
-            });
-            if is_last {
+            };
+            // On what others brought a person lands, who has seen it.
+            let lasts = matches!(news, LandingNews::Failed { lasts: true, .. });
+            self.tell(news);
+            if is_last || lasts {
                 return;
             }
         }
