@@ -247,6 +247,19 @@ fn a_hook_that_fails_on_each_new_worktree_is_told_once_and_the_run_goes_on() {
 }
 
 #[test]
+fn a_hook_that_leaves_a_file_in_a_new_worktree_makes_none() {
+    let stage = stage("- [ ] A\n");
+    let hook = stage.world.repository().join(".git/hooks/post-checkout");
+    crate::land_yard::executable(&hook, "echo x > dirt; exit 1");
+    let ran = exits(run(&stage, COMMIT, &[]), 1);
+    assert!(
+        ran.stderr.contains("could make no worktree for task 1"),
+        "{ran}"
+    );
+    assert_eq!(worktrees(&stage), [] as [PathBuf; 0]);
+}
+
+#[test]
 fn a_run_ends_at_once_where_git_makes_no_worktree_and_gives_the_task_back() {
     let stage = stage("- [ ] A\n- [ ] B\n");
     let attributes = stage.world.repository().join(".gitattributes");
@@ -284,6 +297,7 @@ fn an_agent_of_a_run_that_a_hook_starts_commits_in_its_own_name() {
     for (name, value) in [
         ("GIT_AUTHOR_NAME", "somebody else"),
         ("GIT_INDEX_FILE", ".git/index"),
+        ("GIT_CONFIG_PARAMETERS", "'user.name'='somebody else'"),
     ] {
         run.env(name, value);
     }
@@ -440,20 +454,31 @@ fn work_lands_whoever_else_holds_it() {
 }
 
 #[test]
-fn what_an_agent_committed_and_left_is_told_of_and_keeps_its_worktree() {
+fn what_an_agent_committed_and_left_comes_onto_its_branch_or_a_person_is_asked() {
     let away = "git checkout -q --detach";
-    for (back, end, code) in [
-        ("$b", "true", 0),
-        ("$b", "exit 1", 1),
-        ("-b other $b", "true", 0),
+    for (back, end, told, code) in [
+        ("$b", "true", "its agent committed elsewhere", 0),
+        ("-b other $b", "true", "its agent committed elsewhere", 0),
+        ("$b", "exit 1", "", 1),
+        (
+            "$b",
+            "echo y > y; git add y; git commit -qm y",
+            "Not all of its work is on flagpost/",
+            1,
+        ),
     ] {
-        let stage = stage("- [ ] A\n");
+        let stage = stage("- [ ] A\n- [ ] B (after: 1)\n");
         let body = format!(
-            "b=$(git branch --show-current); {away}; {WORK}; git checkout -q {back}; {end}"
+            "case $task in 2) test -e x; exit;; esac; \
+             b=$(git branch --show-current); {away}; {WORK}; git checkout -q {back}; {end}"
         );
         let ran = exits(run(&stage, &body, &["--retries", "1"]), code);
-        let told = "not all of its work is on flagpost/";
-        assert!(code == 1 || ran.stderr.contains(told), "{back}: {ran}");
+        assert!(ran.to_string().contains(told), "{back}: {ran}");
+        if code == 0 {
+            stage.world.ok(["land", "--yes", "--check", "true"]);
+            assert!(stage.world.repository().join("x").exists(), "{back}: {ran}");
+            continue;
+        }
         assert_eq!(worktrees(&stage).len(), 1, "{back} {end}: {ran}");
         let listed = stage.world.ok(["worktree", "list"]);
         assert!(

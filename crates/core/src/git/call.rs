@@ -47,15 +47,17 @@ pub const PARENT_VARIABLES: &[&str] = &[
     "GIT_WORK_TREE",
 ];
 
-/// Variables that say who commits, and when. A parent git means its own commit by them; without one they are
-/// what a person, or a CI, wants.
-const IDENTITY: &[&str] = &[
+/// Variables that say who commits and when, and with which settings. A parent git means its own command by them;
+/// without one they are what a person, or a CI, wants.
+const OWN_COMMAND: &[&str] = &[
     "GIT_AUTHOR_DATE",
     "GIT_AUTHOR_EMAIL",
     "GIT_AUTHOR_NAME",
     "GIT_COMMITTER_DATE",
     "GIT_COMMITTER_EMAIL",
     "GIT_COMMITTER_NAME",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_REFLOG_ACTION",
 ];
 
 /// What every git sets for the programs that it starts.
@@ -65,8 +67,8 @@ const PARENT: &str = "GIT_EXEC_PATH";
 pub fn parent_variables(is_set: impl Fn(&str) -> bool) -> Vec<&'static str> {
     let mut signs = PARENT_VARIABLES.iter().chain([&PARENT]);
     let has_parent = signs.any(|it| is_set(it));
-    let identity = IDENTITY.iter().filter(|_| has_parent);
-    PARENT_VARIABLES.iter().chain(identity).copied().collect()
+    let own = OWN_COMMAND.iter().filter(|_| has_parent);
+    PARENT_VARIABLES.iter().chain(own).copied().collect()
 }
 
 /// Largest answer that is taken. A status this long is refused, and what it is about is kept.

@@ -34,7 +34,8 @@ impl Driver<'_> {
         if self.options.uncommitted != Uncommitted::Commit
             && let Some(files) = self.uncommitted(id)
         {
-            return self.send_back(id, &files).map(Some);
+            let why = format!("Its agent left files of its worktree uncommitted: {files}.");
+            return self.send_back(id, why).map(Some);
         }
         let Some(worktree) = self.open_worktrees.get(id) else {
             return Ok(None);
@@ -66,8 +67,13 @@ impl Driver<'_> {
             Ok(KeptWork::Left(why)) => {
                 format!("task {id} passed, and not all of its work is on {branch}: {why}")
             }
+            Ok(KeptWork::Elsewhere(why)) => {
+                let why = format!("Not all of its work is on {branch}: {why}.");
+                return self.send_back(id, why).map(Some);
+            }
             Err(error) => {
-                format!("task {id} passed, and its worktree cannot be looked at: {error}")
+                let why = format!("What is in its worktree cannot be told: {error}.");
+                return self.send_back(id, why).map(Some);
             }
         };
         if is_bare {
@@ -82,10 +88,9 @@ impl Driver<'_> {
         Ok(None)
     }
 
-    /// Sends a task back whose agent left work uncommitted: it is done again, or a person is asked.
-    fn send_back(&mut self, id: &TaskId, files: &FileList) -> Result<Assessment> {
+    /// Sends a task back whose agent left work that its branch does not hold: it is done again, or a person is asked.
+    fn send_back(&mut self, id: &TaskId, why: String) -> Result<Assessment> {
         let branch = self.open_worktrees.get(id);
-        let why = format!("Its agent left files of its worktree uncommitted: {files}.");
         let verdict = LandingVerdict {
             why: why.clone(),
             onto: branch.map_or_else(String::new, |it| it.branch.to_string()),

@@ -8,7 +8,7 @@
 use std::path::Path;
 
 use flagpost_core::{
-    git::{Git, branch::PREFIX, commit, is_ancestor, own_hooks, text, with_hooks},
+    git::{Git, NO_HOOKS, branch::PREFIX, commit, is_ancestor, own_hooks, text, with_hooks},
     landing::passed_ref,
 };
 
@@ -25,6 +25,8 @@ pub enum KeptWork {
     Followed(FileList),
     /// Work is in the worktree that the branch does not hold, and why.
     Left(String),
+    /// What its agent committed cannot be brought onto the branch, and why.
+    Elsewhere(String),
 }
 
 /// Brings what is in a worktree, of the repository at `top`, onto its task's branch. What the repository ignores
@@ -69,7 +71,14 @@ pub fn keep(top: &Path, worktree: &Worktree, subject: &str) -> WorktreeResult<Ke
         let lacks = |it: &&String| !is_ancestor(path, it, &tip).unwrap_or(false);
         let elsewhere = reflog::left(Git::at(path))?;
         if let Some(left) = elsewhere.iter().find(lacks) {
-            return Ok(KeptWork::Left(format!(
+            if is_ancestor(path, &tip, left)? {
+                match stands_on == branch {
+                    true => go_on_to(path, left)?,
+                    false => follow(top, &branch, left, &tip)?,
+                }
+                return Ok(whole(KeptWork::Followed(files)));
+            }
+            return Ok(KeptWork::Elsewhere(format!(
                 "its agent committed {left:.10} and left it"
             )));
         }
@@ -79,8 +88,8 @@ pub fn keep(top: &Path, worktree: &Worktree, subject: &str) -> WorktreeResult<Ke
         }));
     }
     if !is_ancestor(path, &tip, &head)? {
-        return Ok(KeptWork::Left(format!(
-            "it stands on {head}, which does not build on {}",
+        return Ok(KeptWork::Elsewhere(format!(
+            "it stands on {head:.10}, which does not build on {}",
             worktree.branch
         )));
     }
@@ -106,6 +115,15 @@ fn follow(top: &Path, branch: &str, head: &str, tip: &str) -> WorktreeResult<()>
     let why = "flagpost: follows its agent";
     Git::at(top)
         .args(&["update-ref", "-m", why, branch, head, tip])
+        .run_patiently()?;
+    Ok(())
+}
+
+/// Takes the branch and what is checked out on to a commit that builds on it; why it cannot be is an error.
+fn go_on_to(path: &Path, commit: &str) -> WorktreeResult<()> {
+    Git::at(path)
+        .config(NO_HOOKS)
+        .args(&["merge", "--quiet", "--ff-only", commit])
         .run_patiently()?;
     Ok(())
 }

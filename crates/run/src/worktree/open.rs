@@ -115,7 +115,7 @@ impl Worktrees {
         let entries = listing::entries(&self.top)?;
         let made = entries.iter().find(|it| it.path == path);
         if made.is_some_and(|it| it.branch.as_ref() == Some(&branch.full()) && !it.half_made())
-            && status::changed(&path)?.is_empty()
+            && status::uncommitted(&path)?.all.is_empty()
         {
             return Ok((path, Some(said)));
         }

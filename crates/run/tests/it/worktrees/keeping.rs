@@ -101,7 +101,28 @@ fn it_is_on_the_tasks_branch_wherever_its_agent_left_it() {
                 place.commit(it, "two", "2");
             },
             "README one",
-            |it| matches!(it, KeptWork::Left(why) if why.contains("does not build on")),
+            |it| matches!(it, KeptWork::Elsewhere(why) if why.contains("does not build on")),
+        ),
+        (
+            "left by a checkout",
+            |place, it| {
+                git(&it.path, &["checkout", "-qb", "mine"]);
+                place.commit(it, "one", "1");
+                git(&it.path, &["checkout", "-q", "-"]);
+            },
+            "README one",
+            |it| matches!(it, KeptWork::Followed(files) if files.is_empty()),
+        ),
+        (
+            "left by a checkout, beside a commit on its own",
+            |place, it| {
+                git(&it.path, &["checkout", "-q", "--detach"]);
+                place.commit(it, "one", "1");
+                git(&it.path, &["checkout", "-q", "-"]);
+                place.commit(it, "two", "2");
+            },
+            "README two",
+            |it| matches!(it, KeptWork::Elsewhere(why) if why.ends_with("and left it")),
         ),
         (
             "a repository of its own beside a file, and one without a commit",
