@@ -43,6 +43,8 @@ pub struct Home {
 pub struct Environment {
     /// `HOME`: what `~` stands for.
     pub user_home: Option<PathBuf>,
+    /// The login name in the spelling of an id: a person, and so no worker.
+    pub login: Option<WorkerId>,
     /// Flagpost's own variables that are set; a setting may have one. What is not UTF-8 in them is shown as U+FFFD.
     pub settings: BTreeMap<String, String>,
 }
@@ -218,6 +220,7 @@ impl Home {
         });
         let environment = Environment {
             user_home: var_os("HOME").map(PathBuf::from),
+            login: Some(settings.login_name()),
             settings: set.collect(),
         };
         let home = Self::new(root, Arc::new(RealFs), clock).with(environment);

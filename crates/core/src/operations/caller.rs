@@ -12,7 +12,12 @@ use flagpost_model::{
 
 use super::{Arguments, Operation};
 use crate::{
-    error::Result, home::Home, list::List, registry, relay::Fleet, repository::Repository,
+    error::{Error, Result},
+    home::Home,
+    list::List,
+    registry,
+    relay::Fleet,
+    repository::Repository,
 };
 
 /// What an operation asks of its caller, beside its parameters.
@@ -50,8 +55,16 @@ impl Identity {
         }
     }
 
-    /// Who acts: an agent for itself only; the operator also in another's name.
-    fn speaker(&self, asked: Option<WorkerId>) -> Result<Speaker> {
+    /// Who acts: an agent for itself only; the operator also in another's name. No agent acts as a person.
+    fn speaker(&self, home: &Home, asked: Option<WorkerId>) -> Result<Speaker> {
+        let login = home.environment().login.as_ref();
+        let is_person = |it: &&WorkerId| Some(*it) == login || **it == WorkerId::operator();
+        if let Some(agent) = self.agent.as_ref().filter(is_person) {
+            return Err(Error::Invalid {
+                what: "the worker that asks".to_owned(),
+                reason: format!("{agent} is the name of a person, and no agent acts as that"),
+            });
+        }
         Ok(speaker(asked, self.agent.clone(), self.user.clone())?)
     }
 }
@@ -79,7 +92,7 @@ pub struct Caller {
 impl Caller {
     /// A caller of this home.
     pub fn new(home: &Home, identity: Identity, via: Via, place: CallerPlace) -> Self {
-        let home = match identity.speaker(identity.asked.clone()) {
+        let home = match identity.speaker(home, identity.asked.clone()) {
             Ok(speaker) => home.clone().acting(speaker),
             // For an operation that asks who acts.
             Err(_) => home.clone(),
@@ -128,7 +141,8 @@ impl Caller {
 
     /// Who acts, and in whose name.
     pub fn speaker(&self) -> Result<Speaker> {
-        self.identity.speaker(self.identity.asked.clone())
+        self.identity
+            .speaker(&self.home, self.identity.asked.clone())
     }
 
     /// Who acts.
@@ -138,7 +152,8 @@ impl Caller {
 
     /// Refuses to let an agent speak for another worker.
     pub fn must_speak_for(&self, worker: &WorkerId) -> Result<()> {
-        self.identity.speaker(Some(worker.clone())).map(drop)
+        let speaker = self.identity.speaker(&self.home, Some(worker.clone()));
+        speaker.map(drop)
     }
 
     /// Which repository is meant.

@@ -94,7 +94,9 @@ pub fn register(
     id: &WorkerId,
     traits: Traits,
 ) -> Result<Worker> {
-    if let Some(why) = id.means_instead() {
+    let is_login = fleet.home.environment().login.as_ref() == Some(id);
+    let is_login = is_login.then_some("it is the person who is logged in");
+    if let Some(why) = id.means_instead().or(is_login) {
         let worker = id.clone();
         return Err(Error::Reserved { worker, why });
     }

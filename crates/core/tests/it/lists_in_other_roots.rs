@@ -24,6 +24,7 @@ fn with_roots(world: &World, roots: &[&Path]) -> Home {
     world.home.clone().with(Environment {
         user_home: Some(world.place().to_owned()),
         settings: [("FLAGPOST_TASKS_ROOTS".to_owned(), roots.join(":"))].into(),
+        ..Environment::default()
     })
 }
 
@@ -165,6 +166,7 @@ fn a_tilde_is_the_users_home() {
     .with(Environment {
         user_home: None,
         settings: [("FLAGPOST_TASKS_ROOTS".to_owned(), "~/a".to_owned())].into(),
+        ..Environment::default()
     });
     fails!(List::open(&homeless, &list_id("x")), Error::Invalid { .. });
 }
