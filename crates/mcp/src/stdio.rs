@@ -11,7 +11,7 @@ use rmcp::{
     transport::{Transport, async_rw::AsyncRwTransport},
 };
 use tokio::{
-    io::{Stdin, Stdout},
+    io::{AsyncReadExt, Chain, Stdin, Stdout},
     runtime::Builder,
     select,
     signal::unix::{SignalKind, signal},
@@ -58,7 +58,7 @@ pub fn serve(seat: AgentSeat, version: &'static str) -> Result<(), ServeFault> {
 /// The client's lines. They end once all that was asked in them is answered, and whoever waits is told as soon
 /// as there are no more: the service drops what is under way where its lines end.
 struct AnsweredLines {
-    lines: AsyncRwTransport<RoleServer, Stdin, Stdout>,
+    lines: AsyncRwTransport<RoleServer, Chain<Stdin, &'static [u8]>, Stdout>,
     seat: Arc<AgentSeat>,
     is_over: bool,
     open: watch::Sender<HashSet<RequestId>>,
@@ -119,7 +119,9 @@ impl Transport<RoleServer> for AnsweredLines {
 }
 
 async fn until_closed(server: ToolServer, seat: &Arc<AgentSeat>) -> Result<(), ServeFault> {
-    let lines = AsyncRwTransport::new(tokio::io::stdin(), tokio::io::stdout());
+    // The last line may lack its end.
+    let stdin = tokio::io::stdin().chain(&b"\n"[..]);
+    let lines = AsyncRwTransport::new(stdin, tokio::io::stdout());
     let lines = AnsweredLines {
         lines: lines.with_max_line_length(LONGEST),
         seat: Arc::clone(seat),

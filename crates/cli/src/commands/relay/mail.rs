@@ -109,7 +109,7 @@ pub fn inbox(context: &Context, args: &InboxArgs) -> anyhow::Result<Answer> {
     let notices: String = notices.map(|it| format!("\n{it}")).collect();
     let text = match (letters.is_empty(), skipped.is_empty()) {
         (true, true) => "nothing waits for you".to_owned(),
-        (true, false) => "nothing else waits for you".to_owned(),
+        (true, false) => "nothing that can be read waits for you".to_owned(),
         (false, _) => {
             let header = ["WORKER", "SEQ", "STAGE", "KIND", "TICKET", "SUMMARY"];
             screen.table(&header, rows) + &more(hidden) + &notices
