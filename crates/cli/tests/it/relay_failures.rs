@@ -241,7 +241,10 @@ fn a_body_without_its_sidecar_is_delivered_to_nobody_and_kept_aside() {
     fs::write(inbox.join("0001.brief"), "half").unwrap();
     fs::write(inbox.join("0001.ratified"), "").unwrap();
     let seen = fleet.world.flagpost(["inbox"]);
-    assert_eq!(seen.stdout, "nothing that can be read waits for you\n", "{seen}");
+    assert_eq!(
+        seen.stdout, "nothing that can be read waits for you\n",
+        "{seen}"
+    );
     assert!(
         seen.stderr
             .contains("W1/inbox/0001.brief: it has no sidecar"),

@@ -67,14 +67,14 @@ fn manifest_faults(krate: &str, manifest: &str) -> Vec<String> {
 }
 
 /// A source file's place: its crate, and its module's path within it.
-struct Place<'a> {
-    krate: &'a str,
-    module: Vec<&'a str>,
+pub struct Place<'a> {
+    pub krate: &'a str,
+    pub module: Vec<&'a str>,
 }
 
 impl<'a> Place<'a> {
     /// `crates/disk/src/dialects/relay/read.rs` is `dialects::relay::read` in `disk`.
-    fn of(path: &'a str) -> Option<Self> {
+    pub fn of(path: &'a str) -> Option<Self> {
         let (krate, file) = path.strip_prefix("crates/")?.split_once("/src/")?;
         let mut module: Vec<&str> = file.strip_suffix(".rs")?.split('/').collect();
         if matches!(module.last(), Some(&"mod" | &"lib" | &"main")) {
@@ -86,7 +86,7 @@ impl<'a> Place<'a> {
     /// What a path means, counted from the crate's root. Two answers are possible for one that
     /// starts with `super`, as it may stand in a module inside the file; none if it does not
     /// start in this crate.
-    fn meanings(&self, path: &[String]) -> Vec<Vec<String>> {
+    pub fn meanings(&self, path: &[String]) -> Vec<Vec<String>> {
         let up = path
             .iter()
             .take_while(|segment| *segment == "super")

@@ -12,6 +12,7 @@
 )]
 
 mod budgets;
+mod circles;
 mod features;
 mod file_sizes;
 mod headers;

@@ -7,7 +7,7 @@ use std::{collections::BTreeSet, ops::RangeInclusive};
 
 use flagpost_testkit::repository::{self, TextFile};
 
-use crate::source::{code_only, tokens, without_comments};
+use crate::source::{Named, code_only, named_paths, tokens, without_comments};
 
 /// A source file of the product.
 pub struct Source {
@@ -21,14 +21,29 @@ pub struct Source {
 
 /// Every source file of the product, and of what measures and tests it.
 pub fn sources() -> Vec<Source> {
-    let files = repository::texts(|path| {
+    files().iter().map(source).collect()
+}
+
+/// The paths that each of these files names, but for its tests.
+pub fn paths() -> Vec<(String, Vec<Named>)> {
+    let of_product = |file: TextFile| {
+        let tests = test_items(&tokens(&code_only(&file.text)));
+        let mut named = named_paths(&file.text);
+        named.retain(|it| !tests.iter().any(|item| item.lines.contains(&it.line)));
+        (file.path, named)
+    };
+    files().into_iter().map(of_product).collect()
+}
+
+fn files() -> Vec<TextFile> {
+    let mut files = repository::texts(|path| {
         path.starts_with("crates/")
             && path.split('/').nth(2) == Some("src")
             && path.ends_with(".rs")
     });
     let modules = files.iter().flat_map(test_modules).collect();
-    let product = files.iter().filter(|file| !is_in(file, &modules));
-    product.map(source).collect()
+    files.retain(|file| !is_in(file, &modules));
+    files
 }
 
 /// The words and marks of the code that is no product, each with its line, by file: tests, and what they
