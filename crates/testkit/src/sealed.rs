@@ -8,6 +8,7 @@ use std::{
     ffi::{OsStr, OsString},
     fs,
     io::Write,
+    os::unix::process::CommandExt,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
 };
@@ -59,11 +60,9 @@ impl World {
     }
 
     fn with_git(self) -> Self {
-        let made = self
-            .command_of("git")
-            .args(["-c", "init.defaultBranch=main", "init", "--quiet", "."])
-            .status()
-            .expect("git can be run");
+        let mut git = self.command_of("git");
+        git.args(["-c", "init.defaultBranch=main", "init", "--quiet", "."]);
+        let made = git.status().expect("git can be run");
         assert!(made.success(), "git init failed");
         self
     }
@@ -168,25 +167,17 @@ impl World {
     /// `NAME=value` in front of one is in its environment.
     pub fn transcript(&self, script: &str) -> String {
         let mut told = String::new();
-        for line in script
-            .lines()
-            .map(str::trim)
-            .filter(|line| !line.is_empty())
-        {
+        let lines = script.lines().map(str::trim);
+        for line in lines.filter(|line| !line.is_empty()) {
             let words = shlex::split(line).expect("quotes are closed");
-            let is_setting = |word: &&String| {
-                word.split_once('=').is_some_and(|(name, _)| {
-                    name.chars().all(|c| c.is_ascii_uppercase() || c == '_')
-                })
-            };
+            let is_name =
+                |(name, _): (&str, &str)| !name.contains(|c| !matches!(c, 'A'..='Z' | '_'));
+            let is_setting = |word: &&String| word.split_once('=').is_some_and(is_name);
             let settings = words.iter().take_while(is_setting).count();
             let mut command = self.command();
             command.args(&words[settings..]);
-            command.envs(
-                words[..settings]
-                    .iter()
-                    .filter_map(|word| word.split_once('=')),
-            );
+            let set = words[..settings].iter();
+            command.envs(set.filter_map(|word| word.split_once('=')));
             told += &format!("$ {line}\n{}", self.run(&mut command));
         }
         told
@@ -203,9 +194,8 @@ impl World {
             "a transcript begins with a command line, not with {margin:?}"
         );
         let prompt = format!("{}$ ", margin.rsplit('\n').next().unwrap_or_default());
-        let lines = transcript
-            .lines()
-            .filter_map(|line| line.strip_prefix(&prompt));
+        let lines = transcript.lines();
+        let lines = lines.filter_map(|line| line.strip_prefix(&prompt));
         self.transcript(&lines.collect::<Vec<_>>().join("\n"))
     }
 
@@ -230,10 +220,13 @@ impl World {
         self.command_of(&self.binary)
     }
 
-    /// Another program in this world.
+    /// Another program in this world. It is looked for here: the standard library forks this process, with all
+    /// its memory, where it has to search another `PATH` than its own.
     pub fn command_of(&self, program: impl AsRef<OsStr>) -> Command {
-        let mut command = Command::new(program);
+        let program = program.as_ref();
+        let mut command = Command::new(self.found(program));
         command
+            .arg0(program)
             .env_clear()
             .envs(path_without_clients().map(|path| ("PATH", path)))
             .env("HOME", self.dir.path().join("home"))
@@ -256,6 +249,15 @@ impl World {
             .current_dir(self.repository())
             .stdin(Stdio::null());
         command
+    }
+
+    /// Where the program lies, if the `PATH` of this world says so.
+    fn found(&self, program: &OsStr) -> PathBuf {
+        let own = self.set.iter().find(|(name, _)| name == "PATH");
+        let path = own.map(|it| it.1.clone()).or_else(path_without_clients);
+        let mut places = path.iter().flat_map(std::env::split_paths);
+        let found = places.find(|dir| dir.join(program).is_file());
+        found.unwrap_or_default().join(program)
     }
 
     /// Runs a prepared command to its end.
