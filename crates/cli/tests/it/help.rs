@@ -1,6 +1,6 @@
 //! The help of every verb: an example that parses, within the screen, and nothing destructive.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::OnceLock};
 
 use insta::assert_snapshot;
 
@@ -25,21 +25,21 @@ fn contents(help: &str) -> Vec<&str> {
     lines.filter(|line| line.starts_with("  ")).collect()
 }
 
-/// Every command there is, and its help.
-fn all() -> Vec<(Vec<String>, String)> {
-    let world = world().with("COLUMNS", "80");
-    let mut found = Vec::new();
-    let mut open = vec![Vec::new()];
-    while let Some(words) = open.pop() {
-        let help = world.ok(words.iter().map(String::as_str).chain(["--help"]));
-        open.extend(
-            verbs(&help)
-                .into_iter()
-                .map(|verb| [words.clone(), vec![verb]].concat()),
-        );
-        found.push((words, help));
-    }
-    found
+/// Every command there is, and its help: asked for once, for all tests.
+fn all() -> &'static [(Vec<String>, String)] {
+    static ALL: OnceLock<Vec<(Vec<String>, String)>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let world = world().with("COLUMNS", "80");
+        let mut found = Vec::new();
+        let mut open = vec![Vec::new()];
+        while let Some(words) = open.pop() {
+            let help = world.ok(words.iter().map(String::as_str).chain(["--help"]));
+            let below = verbs(&help).into_iter();
+            open.extend(below.map(|verb| [words.clone(), vec![verb]].concat()));
+            found.push((words, help));
+        }
+        found
+    })
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn every_group_lists_its_verbs_a_line_each() {
     let mut faults = BTreeSet::new();
     let mut groups = 0;
     for (words, help) in all() {
-        let contents = contents(&help);
+        let contents = contents(help);
         groups += usize::from(!contents.is_empty());
         for line in contents {
             let mut columns = line.trim_start().splitn(2, "  ");
@@ -104,10 +104,13 @@ fn there_is_no_second_longer_help() {
     let world = world().with("COLUMNS", "80");
     for (words, help) in all() {
         let short = world.ok(words.iter().map(String::as_str).chain(["-h"]));
-        assert_eq!(short, help, "{words:?}");
+        assert_eq!(short, *help, "{words:?}");
     }
-    let of_all = all().swap_remove(0).1;
-    let of_all = of_all.split_once("Options of every command:\n").unwrap().1;
+    let of_all = all()[0]
+        .1
+        .split_once("Options of every command:\n")
+        .unwrap()
+        .1;
     let lines = of_all.lines().take_while(|line| !line.is_empty());
     for line in lines {
         assert!(line.contains("--"), "more than a line: {line}");
@@ -192,10 +195,7 @@ fn trap_44_help_and_hints_never_suggest_what_destroys() {
 
 #[test]
 fn the_map() {
-    let mut names: Vec<String> = all()
-        .into_iter()
-        .map(|(words, _)| words.join(" "))
-        .collect();
+    let mut names: Vec<String> = all().iter().map(|(words, _)| words.join(" ")).collect();
     names.sort();
     for verb in [
         "add",
