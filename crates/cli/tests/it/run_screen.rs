@@ -71,8 +71,9 @@ fn twenty_five_agents_leave_room_for_results_and_nothing_of_it_is_left() {
 fn a_session_that_may_still_run_is_asked_about() {
     let stage = Stage::of_equal(1);
     let lock = stage.put_unsure_session();
+    // One server for both: one that is being ended hangs up on whoever opens the next.
+    let tmux = Tmux::of(&stage.world);
     for (key, is_started) in [("n", false), ("y", true)] {
-        let tmux = Tmux::of(&stage.world);
         window(&tmux, &run_of(&stage, "report PASS", ""));
         tmux.until("it asks", |it| it.contains("start all the same? [y/N]"));
         tmux.keys(&[key, "Enter"]);
