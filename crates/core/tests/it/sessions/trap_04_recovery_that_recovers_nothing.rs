@@ -6,7 +6,7 @@ use flagpost_core::{List, Repository, claims, history::Kind};
 use flagpost_model::task::StateName::{Claimed, InProgress, Pending};
 
 use super::{
-    begin, child::CHILDREN, dirs, kinds, of, put_foreign, put_task, recover, releases, start,
+    begin, child::CHILDREN, dies, dirs, kinds, of, put_foreign, put_task, recover, releases, start,
     state, try_begin,
 };
 use crate::{
@@ -85,7 +85,7 @@ fn of_two_repositories_whose_sessions_began_in_one_second() {
     assert_ne!(mine.id(), other.id());
     start(&list, other.id(), 1);
     start(&list, mine.id(), 2);
-    drop(mine);
+    dies(&world, mine);
     let recovered = recover(&world, &list).unwrap().unwrap();
     let live = fs::read_dir(of(&world).live_dir()).unwrap();
     assert_eq!(live.count(), 0, "it is there, and empty");
@@ -185,7 +185,7 @@ fn of_another_list() {
     let list = world.list();
     let live = begin(&world, &list).live;
     start(&list, live.id(), 1);
-    drop(live);
+    dies(&world, live);
     let other = List::open_or_create(&world.home, &"other".parse().unwrap(), &world.repository);
     let other = other.unwrap();
     let begun = try_begin(&world.home, &world.repository, &other).unwrap();

@@ -4,7 +4,7 @@ use std::{fs, os::unix::fs::symlink, path::Path};
 
 use flagpost_core::{Environment, Error, sessions};
 
-use super::{archive_complete, begin, of, recover, try_begin};
+use super::{archive_complete, begin, dies, of, recover, try_begin};
 use crate::world::World;
 
 fn pointed(world: &World) -> Result<Option<std::path::PathBuf>, Error> {
@@ -14,7 +14,7 @@ fn pointed(world: &World) -> Result<Option<std::path::PathBuf>, Error> {
 /// A pointer that was begun with a session, and then rewritten.
 fn rewritten(text: impl AsRef<[u8]>) -> (World, Result<Option<std::path::PathBuf>, Error>) {
     let world = World::real();
-    drop(begin(&world, &world.list()));
+    dies(&world, begin(&world, &world.list()).live);
     world.put("execution_pointer.md", text);
     let answer = pointed(&world);
     (world, answer)
@@ -35,7 +35,7 @@ fn a_pointer_that_leads_out_is_refused() {
         assert!(answer.is_err(), "{text}: {answer:?}");
     }
     let world = World::real();
-    drop(begin(&world, &world.list()));
+    dies(&world, begin(&world, &world.list()).live);
     let out = format!("{}/../../..\n", of(&world).live_dir().display());
     world.put("execution_pointer.md", out);
     assert!(pointed(&world).is_err());
@@ -53,7 +53,7 @@ fn a_pointer_to_nothing_names_nothing() {
     }
     let world = World::real();
     assert!(pointed(&world).unwrap().is_none(), "no pointer");
-    drop(begin(&world, &world.list()));
+    dies(&world, begin(&world, &world.list()).live);
     let live = of(&world).live_dir();
     let root = of(&world).root().to_owned();
     for inside in [
@@ -72,7 +72,7 @@ fn a_pointer_to_nothing_names_nothing() {
 #[test]
 fn a_pointer_that_is_a_link_is_not_followed() {
     let world = World::real();
-    drop(begin(&world, &world.list()));
+    dies(&world, begin(&world, &world.list()).live);
     let elsewhere = world.repository.top.with_file_name("pointer");
     let pointer = world.path("execution_pointer.md");
     fs::rename(&pointer, &elsewhere).unwrap();
@@ -80,7 +80,7 @@ fn a_pointer_that_is_a_link_is_not_followed() {
     assert!(pointed(&world).is_err());
     // The next session puts a file in its place and leaves what it led to.
     let before = fs::read(&elsewhere).unwrap();
-    drop(begin(&world, &world.list()));
+    dies(&world, begin(&world, &world.list()).live);
     assert!(fs::symlink_metadata(&pointer).unwrap().is_file());
     assert_eq!(fs::read(&elsewhere).unwrap(), before);
     assert!(pointed(&world).unwrap().is_some());
@@ -89,7 +89,7 @@ fn a_pointer_that_is_a_link_is_not_followed() {
 #[test]
 fn a_session_that_is_a_link_out_is_refused() {
     let world = World::real();
-    drop(begin(&world, &world.list()));
+    dies(&world, begin(&world, &world.list()).live);
     let link = of(&world).root().join("evil-20260205-143022");
     symlink("/etc", &link).unwrap();
     world.put("execution_pointer.md", format!("{}/\n", link.display()));
@@ -198,7 +198,7 @@ fn shown(world: &World, named: &Path) -> Option<std::path::PathBuf> {
 #[test]
 fn a_session_of_nobodys_repository_is_shown_where_it_lies_below_the_users_home() {
     let world = World::real();
-    drop(begin(&world, &world.list()));
+    dies(&world, begin(&world, &world.list()).live);
     let there = world
         .place()
         .join("theirs/.claude/sessions/__live_session__");

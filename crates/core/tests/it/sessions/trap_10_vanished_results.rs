@@ -4,7 +4,7 @@ use std::fs;
 
 use flagpost_core::{Repository, sessions};
 
-use super::{archive, begin, dirs, notes, of, recover, row, start, try_begin};
+use super::{archive, begin, dies, dirs, notes, of, recover, row, start, try_begin};
 use crate::world::{World, worker};
 
 fn pointed(world: &World) -> std::path::PathBuf {
@@ -51,7 +51,7 @@ fn the_pointer_follows_an_archived_session() {
 fn the_pointer_follows_an_interrupted_session() {
     let world = World::real();
     let list = world.list();
-    drop(begin(&world, &list));
+    dies(&world, begin(&world, &list).live);
     let dir = recover(&world, &list).unwrap().unwrap().dir;
     assert_eq!(pointed(&world), dir.canonicalize().unwrap());
 }
@@ -107,11 +107,11 @@ fn the_end_of_one_session_takes_no_pointer_from_another() {
 
     let mine = begin(&world, &list).live;
     start(&list, mine.id(), 1);
-    drop(mine);
+    dies(&world, mine);
     sessions::recover(&of(&world), &list, &worker("operator")).unwrap();
     assert!(pointer().contains("interrupted-"), "mine began last");
 
-    drop(begin(&world, &list));
+    dies(&world, begin(&world, &list).live);
     let theirs_archived = archive(theirs, &list).unwrap();
     assert!(!pointer().starts_with(theirs_archived.to_str().unwrap()));
 }
