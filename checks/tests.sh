@@ -12,11 +12,11 @@ build_tests() {
         --config "target.'cfg(all())'.runner='$PWD/checks/note-binary'"
 }
 
-# waits CRATE BINARY: the names by which tests of it are taken into the waiting lane; 'all', or nothing.
-waits() {
-    awk -v crate="$1" -v binary="$2" '$1 == crate && $2 == binary {
+# named LIST CRATE BINARY: the names of tests that checks/LIST has of it; 'all', or nothing.
+named() {
+    awk -v crate="$2" -v binary="$3" '$1 == crate && $2 == binary {
         $1 = $2 = ""; sub(/^ +/, ""); print $0 == "" ? "all" : $0
-    }' checks/waiting
+    }' "checks/$1"
 }
 
 # run_binary DIRECTORY BINARY ARGUMENT…
@@ -37,22 +37,24 @@ skipping() {
     for skipped_name; do printf -- '--skip %s ' "$skipped_name"; done
 }
 
-# lane NAME BINARIES [NAME…]: the tests of a lane in the binaries of that list, without those of these names.
-# The binaries that failed are named at the end.
+# lane NAME BINARIES: the tests of a lane in the binaries of that list; of a quick check without those in
+# checks/lengthy. The binaries that failed are named at the end.
 lane() {
     lane=$1
     list=$2
-    shift 2
     red=
+    left_out=
     while read -r directory binary; do
         crate=$(basename "$directory")
-        names=$(waits "$crate" "$(basename "${binary%-*}")")
+        names=$(named waiting "$crate" "$(basename "${binary%-*}")")
+        [ "$mode" != quick ] || left_out=$(named lengthy "$crate" "$(basename "${binary%-*}")")
+        [ "$left_out" != all ] || continue
         # shellcheck disable=SC2046,SC2086 # One word is one name.
         case $lane,$names in
             waiting, | processor,all) ;;
-            waiting,all) run_binary "$directory" "$binary" --test-threads=6 $(skipping "$@") ;;
-            waiting,*) run_binary "$directory" "$binary" --test-threads=6 $names $(skipping "$@") ;;
-            *) run_binary "$directory" "$binary" --test-threads=2 $(skipping $names "$@") ;;
+            waiting,all) run_binary "$directory" "$binary" --test-threads=6 $(skipping $left_out) ;;
+            waiting,*) run_binary "$directory" "$binary" --test-threads=6 $names $(skipping $left_out) ;;
+            *) run_binary "$directory" "$binary" --test-threads=2 $(skipping $names $left_out) ;;
         esac || red="$red $crate"
     done <"$list"
     [ -z "$red" ] || { echo "tests failed in:$red"; return 101; }
@@ -85,9 +87,6 @@ all_green() {
     while read -r _ binary; do touch "target/green/$(basename "$binary")"; done <"$1"
 }
 
-# What a quick check leaves out: real clients and several machines.
-LENGTHY='agents:: real_clients several_machines nemesis over_http'
-
 # starts_newer BINARY GREEN: whether its tests start the program, and that was built anew since.
 starts_newer() {
     [ "$FLAGPOST_TEST_BIN" -nt "$2" ] && grep -qF "$FLAGPOST_TEST_BIN" "$1"
@@ -99,7 +98,6 @@ quick_tests() {
     while read -r directory binary; do
         green=target/green/$(basename "$binary")
         case $directory in
-            */fleet) continue ;;
             */testkit) ;;
             # Not every shell calls a file newer than one that is not there. The program that tests start is no part
             # of their binary.
@@ -110,10 +108,8 @@ quick_tests() {
     both quick_processor quick_waiting && all_green "$out/changed"
 }
 
-# shellcheck disable=SC2086 # One word is one name.
-quick_processor() { lane processor "$out/changed" $LENGTHY; }
-# shellcheck disable=SC2086
-quick_waiting() { lane waiting "$out/changed" $LENGTHY; }
+quick_processor() { lane processor "$out/changed"; }
+quick_waiting() { lane waiting "$out/changed"; }
 
 # tests_told: how many tests ran, and of how many; how often the power was cut, and in how many states.
 tests_told() {
