@@ -210,8 +210,9 @@ fn killed_after_its_last_task_it_is_put_in_order_by_the_next_run() {
     // The other agent outlives the runner and completes its task by its own word.
     let body = r#"nth
         if [ $task = 1 ]; then await other; kill -9 "$(runner)"; sleep 600; fi
-        mark other; report PASS"#;
+        mark other; report PASS; mark over"#;
     exits(stage.start(body, TWO).end(), -1);
+    stage.await_mark("over");
     for id in ["1", "2"] {
         if stage.state(id) != "completed" {
             stage.world.ok(["task", "release", id, "--force"]);
