@@ -45,8 +45,9 @@ fn words(app: &App, line: &Line) -> Option<String> {
     };
     if let (true, Some(given)) = (is_bridge(line), &entry.task) {
         let subject = app.data.task(given).map(|it| it.subject.as_str());
-        let gone = entry.detail.get("removed").and_then(|it| it.get("subject"));
-        let subject = subject.or_else(|| gone?.as_str());
+        // One that is gone, or that the line is ahead of.
+        let told = |key| entry.detail.get(key)?.get("subject")?.as_str();
+        let subject = subject.or_else(|| told("removed").or(told("content")));
         let named = subject.map_or_else(|| format!("#{given}"), |it| format!("'{it}'"));
         let (_, verb) = BRIDGE_VERBS.iter().find(|(kind, _)| *kind == entry.kind)?;
         return Some(format!("Agent: {verb} {named}"));
