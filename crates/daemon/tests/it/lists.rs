@@ -137,7 +137,10 @@ fn a_task_that_a_foreign_hand_changes_is_told_and_its_neighbours_are_not() {
     assert_eq!(known.tasks.len(), 100);
     let file = web.dir().join("7.json");
     let text = fs::read_to_string(&file).unwrap();
-    fs::write(&file, text.replace("Task 6", "Told otherwise")).unwrap();
+    // In one step: a look at half a file would find none.
+    let beside = web.dir().join(".7.foreign");
+    fs::write(&beside, text.replace("Task 6", "Told otherwise")).unwrap();
+    fs::rename(&beside, &file).unwrap();
     assert_eq!(known.change(), (vec!["7".to_owned()], vec![]));
     assert_eq!(known.tasks["7"]["subject"], "Told otherwise");
     fs::remove_file(&file).unwrap();
