@@ -23,9 +23,20 @@ const LONG_AGO: SignedDuration = SignedDuration::from_hours(1);
 pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
     let now = world.home.now();
     for seen in &world.lists {
+        let emptied = seen.list.emptied(&seen.broken);
+        let known = seen.list.last_known(&emptied).unwrap_or_default();
         for skipped in &seen.broken {
             let path = seen.list.dir().join(&skipped.file);
             let what = format!("{} is no task: {}", skipped.name, skipped.reason);
+            let task = skipped.file.to_str().and_then(claude_tasks::id_of);
+            if let (Some(task), Ok(owner)) = (task, seen.list.repository())
+                && known.contains_key(&task)
+            {
+                let finding = Finding::new(Code::TaskBroken, what).at(path);
+                let fix = Fix::BringBack(seen.id().clone(), owner);
+                findings.push(finding.list(seen.id()).task(&task).fix(fix));
+                continue;
+            }
             let hint = format!(
                 "mend it with an editor, make it readable, or move it away: {}",
                 word(&path)

@@ -17,7 +17,7 @@ use flagpost_model::{
 };
 use serde_json::Value;
 
-use super::{List, rows::Raw};
+use super::{List, Skipped, rows::Raw};
 use crate::{
     change::{CONTENT, CONTENTS, FINGERPRINT, creates},
     error::{Error, Result},
@@ -231,10 +231,29 @@ impl List<'_> {
         tasks
     }
 
-    /// Puts the files back that were taken away, as the history last tells of them; whether there were any.
+    /// The tasks of the files passed over in which nothing is left: another program emptied them, or a power
+    /// cut did.
+    pub(crate) fn emptied(&self, skipped: &[Skipped]) -> BTreeSet<TaskId> {
+        let names = skipped.iter().filter_map(|it| it.file.to_str());
+        let is_empty = |task: &TaskId| {
+            let content = fsx::read(self.home.fs(), &self.task_path(task));
+            let is_nothing = |byte: &u8| *byte == 0 || byte.is_ascii_whitespace();
+            matches!(content, Ok(Some(content)) if content.iter().all(is_nothing))
+        };
+        let tasks = names.filter_map(claude_tasks::id_of);
+        tasks.filter(is_empty).collect()
+    }
+
+    /// Puts the files back that were taken away or emptied, as the history last tells of them; whether there
+    /// were any.
     pub(crate) fn bring_back(&self, actor: &WorkerId) -> Result<bool> {
         self.home.in_order(|| {
             let mut change = self.change(actor)?;
+            let emptied = self.emptied(&self.load()?.skipped);
+            for task in self.last_known(&emptied)?.into_keys() {
+                // A new file takes no name that is in use, and nothing is lost with this one.
+                fsx::remove(self.home.fs(), &self.task_path(&task))?;
+            }
             let known = self.last_known(&self.vanished()?)?;
             let has_any = !known.is_empty();
             for (task, raw) in known {

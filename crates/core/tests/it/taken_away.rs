@@ -124,6 +124,22 @@ fn what_was_taken_away_is_known_and_comes_back_as_we_wrote_it_last() {
         let after = world.list().task(&id(1)).unwrap();
         assert_eq!(after.fingerprint(), before.fingerprint());
         assert!(after.task.rev > before.task.rev);
+        for nothing in ["", "\n", "\0\0\0"] {
+            world.put("1.json", nothing);
+            bring_back(&world);
+            let after = world.list().task(&id(1)).unwrap();
+            assert_eq!(after.fingerprint(), before.fingerprint());
+        }
+        let half = "{\"id\": \"1\"".to_owned();
+        world.put("1.json", half.clone());
+        let nothing = vec![Fix::BringBack(
+            world.repository.name.clone(),
+            world.repository.id.clone(),
+        )];
+        let mended = doctor::mend(&world.home, &worker("ann"), nothing);
+        assert_eq!(mended[0].outcome.as_str(), "needless");
+        let kept = fs::read_to_string(world.path("1.json")).unwrap();
+        assert_eq!(kept, half, "a person may be in the middle of it");
     });
 }
 

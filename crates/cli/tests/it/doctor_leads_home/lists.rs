@@ -110,6 +110,10 @@ pub(super) const FAULTS: &[Fault] = &[
         put(&task(world, "12"), "{");
         by_hand(|world| fs::remove_file(task(world, "12")).unwrap())
     }),
+    ("another program emptied a task", 1, TaskBroken, |world| {
+        put(&task(world, "8"), "");
+        fixed()
+    }),
     ("a torn task is whole again", 0, QuarantineMended, |world| {
         let whole = fs::read(task(world, "8")).unwrap();
         put(&task(world, "8"), "{");
