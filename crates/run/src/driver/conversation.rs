@@ -325,18 +325,15 @@ impl Driver<'_> {
         let Some(parking) = self.room.limit(at, limit, busy, now) else {
             return Ok(());
         };
-        if parking.is_kept {
-            let park = Park {
-                agent: self.room.agent(at).name.clone(),
-                until: parking.until,
-                why: parking.why.clone(),
-            };
-            let account = self.room.account(at).clone();
-            // A later run may ask the account again; this one goes on.
-            if let Err(error) = self.patiently(|it| accounts::park(it.stage.home, &account, &park))
-            {
-                self.tell_once(format!("it is not kept that {} rests: {error}", park.agent))?;
-            }
+        let park = Park {
+            agent: self.room.agent(at).name.clone(),
+            until: parking.until,
+            why: parking.why.clone(),
+        };
+        let account = self.room.account(at).clone();
+        // A later run may ask the account again; this one goes on.
+        if let Err(error) = self.patiently(|it| accounts::park(it.stage.home, &account, &park)) {
+            self.tell_once(format!("it is not kept that {} rests: {error}", park.agent))?;
         }
         self.tell_parked(at, parking)
     }

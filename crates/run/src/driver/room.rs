@@ -50,8 +50,6 @@ pub(super) struct Parking {
     pub until: Timestamp,
     /// In words.
     pub why: String,
-    /// Whether later runs and whoever looks are to know of it: one burst is over in a moment.
-    pub is_kept: bool,
 }
 
 /// Which agent a task may be started with.
@@ -176,7 +174,6 @@ impl Room {
                 )
             }
         };
-        let is_kept = *limit != Limit::Burst || self.agents[at].bursts > 1;
         let until = match (limit, self.park_until(now), until) {
             (Limit::Burst, _, Some(until)) => until,
             (_, Some(until), _) => until,
@@ -195,11 +192,7 @@ impl Room {
         for shared in self.sharing(at) {
             self.agents[shared].parked = Some(Parked { until, waits });
         }
-        Some(Parking {
-            until,
-            why,
-            is_kept,
-        })
+        Some(Parking { until, why })
     }
 
     /// Takes in that its server answered.
@@ -217,11 +210,7 @@ impl Room {
         let waits = self.waits();
         self.agents[at].parked = Some(Parked { until, waits });
         let why = park.why.clone();
-        Some(Parking {
-            until,
-            why,
-            is_kept: true,
-        })
+        Some(Parking { until, why })
     }
 
     /// Until when the operator wants an account left alone. A time that is over says nothing of a limit
