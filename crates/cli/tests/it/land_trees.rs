@@ -175,3 +175,24 @@ fn files_that_the_repository_ignores_are_somebodys() {
     let why = "untracked working tree files would be overwritten";
     waits_for(hide, why, show);
 }
+
+/// Whoever can write the repository can write that name, too.
+#[test]
+fn what_no_landing_staged_is_not_taken() {
+    let yard = Yard::of(1);
+    let forged = [
+        "commit-tree",
+        "-m",
+        "past the check",
+        "-p",
+        "main",
+        "main^{tree}",
+    ];
+    let forged = yard.git(&forged);
+    yard.git(&["update-ref", "refs/flagpost/staged/main", forged.trim()]);
+    let ran = yard.lands(&["--check", "true"]);
+    assert!(ran.stderr.contains("which no landing tested"), "{ran}");
+    let commits = yard.git(&["log", "--format=%s", "main"]);
+    assert!(!commits.contains("past the check"), "{commits}");
+    yard.assert_landed([1]);
+}

@@ -91,6 +91,8 @@ kinds! {
     TaskRefused = "land.refused",
     /// A task passed without a commit: nothing of it lands.
     TaskNoCommit = "land.no_commit",
+    /// A landing moves the branch that work lands on to a commit that passed.
+    TargetMoving = "land.target_moving",
     /// Somebody else moved the branch that work lands on, while a run or a landing was under way.
     TargetMoved = "land.target_moved",
     /// A result came after its claim was over.

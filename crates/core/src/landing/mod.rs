@@ -26,7 +26,7 @@ use crate::{
 
 pub use crate::error::LandingRefusal;
 pub use activity::{LandingActivity, LandingStep};
-pub use outcome::{LandedTask, recall, record_landed, record_moved, record_no_commit, refuse};
+pub use outcome::{LandedTask, recall, record_landed, record_move, record_no_commit, refuse};
 pub use queue::{BranchState, LandingQueue, QueuedBranch, queue};
 pub use refs::{LandedTag, landed_below, landed_ref, passed_ref, staged_ref};
 pub use session::SessionLanding;
@@ -63,15 +63,22 @@ impl Target {
     }
 
     /// Where it stands now, if something else moved it than a landing or who took what one had staged.
-    pub fn moved_by_others(&self, repository: &Repository) -> Result<Option<Self>> {
+    pub fn moved_by_others(&self, home: &Home, repository: &Repository) -> Result<Option<Self>> {
         let now = Self::of(repository, Some(&self.branch))?;
         if now.tip == self.tip {
             return Ok(None);
         }
-        let refs = refs::BranchRefs::of(&repository.top, &now)?;
-        let landed = refs.tags.values().any(|it| it.commit == now.tip);
-        let is_ours = landed || refs.staged.as_ref() == Some(&now.tip);
+        let is_ours = outcome::is_of_a_landing(home, repository, (&now.branch, &now.tip))?;
         Ok((!is_ours).then_some(now))
+    }
+
+    /// The commit that waits to be taken into it, and whether a landing tested it.
+    pub fn staged(&self, home: &Home, repository: &Repository) -> Result<Option<(String, bool)>> {
+        let Some(commit) = git::commit(&repository.top, &staged_ref(&self.branch))? else {
+            return Ok(None);
+        };
+        let is_ours = outcome::is_of_a_landing(home, repository, (&self.branch, &commit))?;
+        Ok(Some((commit, is_ours)))
     }
 
     /// Its whole name.

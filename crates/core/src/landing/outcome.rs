@@ -3,13 +3,14 @@
 //! Owns that an outcome and its line are one change. Git knows first: a landing that dies between the
 //! move of the target and this record is recalled from git's tags by the next one.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, ops::ControlFlow};
 
 use flagpost_model::{
     TaskId, WorkerId,
     task::{Landed, Landing, LandingVerdict, Task, TaskEvent, transition},
 };
 use jiff::SignedDuration;
+use serde_json::Value;
 
 use super::{BranchState, QueuedBranch, Target, queue::BranchOwners, refs::BranchRefs};
 use crate::{
@@ -95,17 +96,41 @@ pub fn record_no_commit(list: &List<'_>, actor: &WorkerId, id: &TaskId) -> Resul
     })
 }
 
-/// Records that somebody else moved the target from one commit to another.
-pub fn record_moved(
+/// Records that the target moves from one commit to another: by a landing, before it does, or by somebody else. What
+/// no line of a landing names, none brought: a name in git can be anybody's.
+pub fn record_move(
+    kind: Kind,
     (home, repository, actor): (&Home, &Repository, &WorkerId),
     (onto, from, to): (&str, &str, &str),
 ) -> Result<()> {
-    let entry = Entry::new(Kind::TargetMoved)
+    let entry = Entry::new(kind)
         .detail("onto", onto)
         .detail("from", from)
         .detail("to", to);
     let history = History::of(home, &repository.id);
     history.record(actor, home.now(), vec![entry])
+}
+
+/// Whether a landing set out to move this target to a commit.
+pub(super) fn is_of_a_landing(
+    home: &Home,
+    repository: &Repository,
+    (onto, commit): (&str, &str),
+) -> Result<bool> {
+    let mut is_named = false;
+    History::of(home, &repository.id).backward(u64::MAX, &mut |line| {
+        let says = |key: &str, value: &str| {
+            let told = line.entry.detail.get(key);
+            told.and_then(Value::as_str) == Some(value)
+        };
+        is_named |=
+            line.entry.kind == Kind::TargetMoving && says("onto", onto) && says("to", commit);
+        match is_named {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    })?;
+    Ok(is_named)
 }
 
 /// Sends a task's work back: it is done again, or asks a person where that was tried often enough.

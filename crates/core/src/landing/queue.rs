@@ -17,6 +17,7 @@ use flagpost_model::{
 
 use super::{
     Target,
+    outcome::is_of_a_landing,
     refs::{BranchRefs, landed_ref, passed_ref},
 };
 use crate::{
@@ -114,7 +115,12 @@ pub fn queue(
 ) -> Result<LandingQueue> {
     list.must_be_files("its rows have no place for what lands")?;
     let top = &repository.top;
-    let refs = BranchRefs::of(top, &target)?;
+    let mut refs = BranchRefs::of(top, &target)?;
+    if let Some(commit) = &refs.staged
+        && !is_of_a_landing(list.home, repository, (&target.branch, commit))?
+    {
+        refs.staged = None;
+    }
     let mut branches = Vec::new();
     if !refs.tips.is_empty() {
         let outlines = list.load()?.outlines;

@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 
 use flagpost_core::{
     self as core,
-    landing::{Target, record_moved},
+    history::Kind,
+    landing::{Target, record_move},
     sessions,
 };
 use flagpost_model::{TaskId, plan::Graph, task::State};
@@ -94,11 +95,15 @@ impl Driver<'_> {
         }
         let onto = &before.branch;
         let mut told = Vec::new();
-        match before.moved_by_others(repository) {
+        match before.moved_by_others(self.stage.home, repository) {
             Ok(None) => {}
             Ok(Some(now)) => {
                 let (from, to) = (&before.tip, &now.tip);
-                record_moved((self.stage.home, repository, actor), (onto, from, to))?;
+                record_move(
+                    Kind::TargetMoved,
+                    (self.stage.home, repository, actor),
+                    (onto, from, to),
+                )?;
                 told.push(format!(
                     "something else than a landing moved {onto} while the run went on: 'git log --left-right {from:.10}...{to:.10}' shows what went and what came"
                 ));

@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 
 use flagpost_core::{
     git::{self, Git, is_ancestor, with_hooks},
+    history::Kind,
     landing::{
-        LandedTag, LandingQueue, LandingRefusal, QueuedBranch, Target, landed_ref, record_moved,
+        LandedTag, LandingQueue, LandingRefusal, QueuedBranch, Target, landed_ref, record_move,
         staged_ref,
     },
 };
@@ -66,6 +67,7 @@ impl Landing<'_> {
             ),
             (false, None) => format!("verify {full} {}\ncreate {staged} {commit}\n", target.tip),
         };
+        self.will_move(target, commit)?;
         if !self.at_once(target, None, &refs)? {
             return Ok(Moved::Meanwhile);
         }
@@ -98,12 +100,15 @@ impl Landing<'_> {
             branch: target.branch.clone(),
             tip: from.clone(),
         };
-        if known.moved_by_others(repository)?.is_none() {
+        if known
+            .moved_by_others(self.stage.home, repository)?
+            .is_none()
+        {
             return Ok(());
         }
         let (branch, to) = (target.branch.clone(), target.tip.clone());
         let told = (self.stage.home, repository, self.actor);
-        record_moved(told, (&branch, &from, &to))?;
+        record_move(Kind::TargetMoved, told, (&branch, &from, &to))?;
         let subject = git::subject(&repository.top, &to)?;
         Err(LandingRefusal::Moved {
             branch,
@@ -119,9 +124,17 @@ impl Landing<'_> {
         let top = &self.stage.repository.top;
         self.report.take = None;
         self.waiting = None;
-        let Some(commit) = git::commit(top, &staged_ref(&target.branch))? else {
+        let Some((commit, is_tested)) = target.staged(self.stage.home, self.stage.repository)?
+        else {
             return Ok(());
         };
+        if !is_tested {
+            let staged = staged_ref(&target.branch);
+            self.notice(format!(
+                "{staged} named {commit:.10}, which no landing tested: the name is removed, and the commit is not taken"
+            ))?;
+            return self.unstage(target, &commit);
+        }
         let is_new = !is_ancestor(top, &commit, &target.tip)?;
         if is_new && is_ancestor(top, &target.tip, &commit)? && !self.pushed(target, &commit)? {
             return self.unstage(target, &commit);
@@ -203,10 +216,21 @@ impl Landing<'_> {
 
     /// Makes this the commit that waits, in place of whatever waited.
     pub(super) fn stage(&self, target: &Target, commit: &str) -> Result<()> {
+        self.will_move(target, commit)?;
         let refs = format!("update {} {commit}\n", staged_ref(&target.branch));
         // A name of ours, of which no hook need hear.
         self.at_once(target, Some(git::NO_HOOKS), &refs)?;
         Ok(())
+    }
+
+    /// Has the history name a commit before the target moves to it.
+    fn will_move(&self, target: &Target, commit: &str) -> Result<()> {
+        let told = (self.stage.home, self.stage.repository, self.actor);
+        Ok(record_move(
+            Kind::TargetMoving,
+            told,
+            (&target.branch, &target.tip, commit),
+        )?)
     }
 
     /// Lets a staged commit go: it is on the target, or the target went elsewhere.
