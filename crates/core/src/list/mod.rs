@@ -5,7 +5,7 @@
 
 mod cache;
 mod id_pool;
-mod quarantine;
+pub(crate) mod quarantine;
 mod reader;
 mod recorder;
 pub(crate) mod rows;

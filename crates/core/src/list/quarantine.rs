@@ -15,8 +15,8 @@ use crate::{
 /// Who last wrote less than this ago, in nanoseconds, may be in the middle of it.
 const WRITTEN: i128 = 100_000_000;
 
-/// So many new cases a writer takes up at most; the rest is for those after it.
-pub(super) const FEW: usize = 64;
+/// So many new cases a writer takes up at most, here and in the mail; the rest is for those after it.
+pub(crate) const FEW: usize = 64;
 
 impl List<'_> {
     /// Keeps aside all that is no task, as far as that is possible. How many cases were new.

@@ -269,6 +269,7 @@ impl Locked<'_> {
         };
         let reason = format!("it was changed after it was {since}");
         self.quarantine(actor, &self.path(&file), (entries, &found), &reason)
+            .map(drop)
     }
 
     /// Where the words of a brief are.

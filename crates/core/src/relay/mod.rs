@@ -34,6 +34,7 @@ mod tests;
 pub mod workers;
 
 use std::{
+    cell::Cell,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -289,6 +290,7 @@ impl Mail<'_> {
             direction,
             // A lease begins when it is granted, however long others had the lock.
             at: self.home.now(),
+            quarantined: Cell::new(0),
             _lock: lock,
         })
     }
@@ -376,6 +378,8 @@ struct Locked<'m> {
     dir: PathBuf,
     direction: Direction,
     at: Timestamp,
+    /// How many files that cannot be understood were copied aside under this lock.
+    quarantined: Cell<usize>,
     _lock: Lock,
 }
 
@@ -424,27 +428,28 @@ impl Locked<'_> {
     }
 
     /// Keeps a copy of what cannot be understood, and says so once, with what other hands made of these
-    /// files. Of what is no file that could be copied there is none: it stays where it is, and holds up
-    /// nothing beside it.
+    /// files; whether it was new. Of what is no file that could be copied there is none: it stays where it is,
+    /// and holds up nothing beside it.
     fn quarantine(
         &self,
         actor: &WorkerId,
         path: &Path,
         (entries, found): (Vec<Entry>, &[PathBuf]),
         reason: &str,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let fs = self.mail.home.fs();
         let Some(content) = self.copyable(path)? else {
-            return Ok(());
+            return Ok(false);
         };
-        if let Some(case) = fsx::quarantine(fs, path, &content, reason)? {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let told = |entry: Entry| entry.detail("file", &*name).detail("reason", reason);
-            let entries = entries.into_iter().map(told).collect();
-            self.record_found(actor, (entries, found))?;
-            case.store(fs)?;
-        }
-        Ok(())
+        let Some(case) = fsx::quarantine(fs, path, &content, reason)? else {
+            return Ok(false);
+        };
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let told = |entry: Entry| entry.detail("file", &*name).detail("reason", reason);
+        let entries = entries.into_iter().map(told).collect();
+        self.record_found(actor, (entries, found))?;
+        case.store(fs)?;
+        Ok(true)
     }
 
     /// What can be copied aside; none where nothing is, or no file of ours.

@@ -20,7 +20,7 @@ use super::{
     policy,
     record::Certainty,
 };
-use crate::{error::Result, history::Kind};
+use crate::{error::Result, history::Kind, list::quarantine::FEW};
 
 /// A writer may be between sidecar and body for so long.
 const PATIENCE_SECONDS: i64 = 60;
@@ -78,9 +78,7 @@ impl Locked<'_> {
         if slot.has(EnvelopePart::Report)
             && let Err(unread) = self.mail.report(seq)?
         {
-            let entry = self.mail.entry(Kind::EnvelopeQuarantined, None);
-            let path = self.path(&unread.name);
-            self.quarantine(actor, &path, (vec![entry], &[]), &unread.reason)?;
+            self.set_aside(actor, &self.path(&unread.name), &unread.reason)?;
         }
         Ok(())
     }
@@ -107,9 +105,8 @@ impl Locked<'_> {
         let Some(unread) = unread else {
             return Ok(());
         };
-        let entry = self.mail.entry(Kind::EnvelopeQuarantined, None);
-        let path = self.path(&unread.name);
-        self.quarantine(actor, &path, (vec![entry], &[]), &unread.reason)
+        self.set_aside(actor, &self.path(&unread.name), &unread.reason)?;
+        Ok(())
     }
 
     /// A body whose sidecar never came.
@@ -122,8 +119,22 @@ impl Locked<'_> {
             return Ok(());
         }
         self.retire(seq)?;
+        if self.set_aside(actor, &path, "it has no sidecar")? {
+            fsx::remove(fs, &path)?;
+        }
+        Ok(())
+    }
+
+    /// Keeps a copy of what cannot be understood; whether it was this one's turn: of many, the rest is for the
+    /// changes after this one.
+    fn set_aside(&self, actor: &WorkerId, path: &Path, reason: &str) -> Result<bool> {
+        if self.quarantined.get() == FEW {
+            return Ok(false);
+        }
         let entry = self.mail.entry(Kind::EnvelopeQuarantined, None);
-        self.quarantine(actor, &path, (vec![entry], &[]), "it has no sidecar")?;
-        Ok(fsx::remove(fs, &path)?)
+        let is_new = self.quarantine(actor, path, (vec![entry], &[]), reason)?;
+        self.quarantined
+            .set(self.quarantined.get() + usize::from(is_new));
+        Ok(true)
     }
 }

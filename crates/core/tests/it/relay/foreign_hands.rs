@@ -181,3 +181,21 @@ fn malformed_messages_are_kept_told_once_and_hide_none_of_their_neighbours() {
         "left as they are"
     );
 }
+
+/// A change waits for no hundred thousand of them.
+#[test]
+fn of_many_malformed_messages_each_change_keeps_some() {
+    let world = one_worker(&[]);
+    let w1 = mail(&world, "W1");
+    for number in 1..=150 {
+        put(&w1, Inbox, &format!("{number:04}.brief.meta.json"), "{");
+        put(&w1, Inbox, &format!("{number:04}.brief"), "x");
+    }
+    let kept = || {
+        propose(&w1, "good");
+        let lines = world.history().into_iter();
+        let kept = lines.filter(|line| line.entry.kind == Kind::EnvelopeQuarantined);
+        kept.count()
+    };
+    assert_eq!([kept(), kept(), kept(), kept()], [64, 128, 150, 150]);
+}
