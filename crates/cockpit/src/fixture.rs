@@ -198,7 +198,11 @@ pub fn fleet() -> Snapshot {
             stage: flagpost_core::sessions::SessionStatus::Live,
             wave: Some((2, 4)),
             max_parallel: 5,
-            active: vec![(id("12"), "Parser".to_owned(), "Attempt 1/3".to_owned())],
+            active: vec![ActiveTask {
+                id: id("12"),
+                subject: "Parser".to_owned(),
+                phase: "Attempt 1/3".to_owned(),
+            }],
             ended: vec![row("3", Outcome::Pass, 1), row("22", Outcome::Fail, 3)],
             timeline: None,
             waves: vec![vec![id("12"), id("14")], vec![id("15"), id("18")]],

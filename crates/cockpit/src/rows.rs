@@ -67,7 +67,7 @@ pub fn run_tasks(data: &Snapshot) -> Vec<&TaskId> {
     let Some(run) = &data.run else {
         return Vec::new();
     };
-    let active = run.active.iter().map(|(id, _, _)| id);
+    let active = run.active.iter().map(|it| &it.id);
     let mut tasks: Vec<&TaskId> = active.collect();
     for row in run.ended.iter().rev() {
         if !tasks.contains(&&row.id) {

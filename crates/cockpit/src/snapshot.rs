@@ -28,7 +28,7 @@ use flagpost_model::{
     machines::FleetSight,
     plan::{Graph, Index, waves},
     reservation::Reservation,
-    session::{LogRow, Timeline},
+    session::{ActiveTask, LogRow, Timeline},
     task::{Outline, State},
     worker::WorkerStatus,
 };
@@ -182,8 +182,8 @@ pub struct RunState {
     pub wave: Option<(u32, u32)>,
     /// How many tasks may run side by side.
     pub max_parallel: u32,
-    /// What runs: task, subject, phase.
-    pub active: Vec<(TaskId, String, String)>,
+    /// What runs.
+    pub active: Vec<ActiveTask>,
     /// What ended, in order.
     pub ended: Vec<LogRow>,
     /// When its attempts ran; none where that is not known, or nobody looks.
@@ -447,15 +447,12 @@ fn question(asked: &OpenQuestion<'_>) -> WaitingItem {
 
 fn run(place: &Place, session: &Session, tasks: &[Arc<Outline>], interest: &Interest) -> RunState {
     let progress = &session.progress;
-    let active = progress.active.iter();
     RunState {
         title: session.title(),
         stage: session.stage,
         wave: progress.wave,
         max_parallel: progress.max_parallel.unwrap_or_default(),
-        active: active
-            .map(|it| (it.id.clone(), it.subject.clone(), it.phase.clone()))
-            .collect(),
+        active: progress.active.clone(),
         ended: session.rows.clone(),
         // One that says nothing of times has none to show.
         timeline: match interest.timeline {

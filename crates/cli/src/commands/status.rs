@@ -208,23 +208,36 @@ fn show(context: &Context, rows: Option<usize>) -> anyhow::Result<Answer> {
         "Taken away by another program ('flagpost doctor --fix' brings them back)",
         vanished.iter().map(ToString::to_string),
     );
+    let active = session.iter().filter(|it| it.runs());
+    let active = active.flat_map(|it| &it.progress.active);
+    let lingering = active.filter(|it| it.is_lingering());
+    let lingering = lingering.filter_map(|it| loaded.outlines.iter().find(|task| task.id == it.id));
     page.list(
         "At work",
-        held.iter().filter_map(|task| {
-            let claim = task.state.claim()?;
-            let expired = if claim.is_live(now) {
-                ""
-            } else {
-                ", lease expired"
-            };
-            Some(format!(
-                "{} {} by {}, claimed {}{expired}",
-                task.id,
-                line(&task.subject),
-                claim.by,
-                screen.time(claim.at)
-            ))
-        }),
+        held.iter()
+            .filter_map(|task| {
+                let claim = task.state.claim()?;
+                let expired = if claim.is_live(now) {
+                    ""
+                } else {
+                    ", lease expired"
+                };
+                Some(format!(
+                    "{} {} by {}, claimed {}{expired}",
+                    task.id,
+                    line(&task.subject),
+                    claim.by,
+                    screen.time(claim.at)
+                ))
+            })
+            .chain(lingering.map(|task| {
+                let (subject, state) = (line(&task.subject), task.state.name());
+                format!(
+                    "{} {subject}: {}, its client still runs",
+                    task.id,
+                    screen.state(state.as_str())
+                )
+            })),
     );
     page.list("Parked", parked.iter().map(|it| resting(screen, it)));
     page.list(

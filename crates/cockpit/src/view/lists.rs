@@ -230,10 +230,13 @@ fn run_cells(app: &App, row: usize) -> (&'static str, Role, String, String) {
     let (Some(id), Some(run)) = (tasks.get(row), &app.data.run) else {
         return gone();
     };
-    if let Some((_, subject, phase)) = run.active.iter().find(|(it, _, _)| it == *id) {
-        let left = format!("#{id} {subject}");
-        // What follows the dash is the same for all.
-        let phase = phase.split(" — ").next().unwrap_or(phase);
+    if let Some(active) = run.active.iter().find(|it| it.id == **id) {
+        let left = format!("#{id} {}", active.subject);
+        // What follows the dash is the same for all but those who only linger.
+        let phase = match active.is_lingering() {
+            true => "its client still runs",
+            false => active.phase.split(" — ").next().unwrap_or_default(),
+        };
         return ("◐", Role::Running, left, cut(phase, 24));
     }
     let ended = run.ended.iter().rev().find(|it| it.id == **id);

@@ -367,7 +367,7 @@ fn waves(app: &App, run: &RunState, width: usize) -> Vec<Line<'static>> {
     }
     for (n, wave) in (1..).zip(&run.waves) {
         let signs = wave.iter().map(|id| {
-            let is_active = run.active.iter().any(|(it, _, _)| it == id);
+            let is_active = run.active.iter().any(|it| it.id == *id);
             if is_active { "◐" } else { "○" }
         });
         lines.push(Line::from(cut(

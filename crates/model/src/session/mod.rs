@@ -28,7 +28,7 @@ pub use log::LogRow;
 pub use name::{common_group, interrupted_name, is_interrupted, named_at, session_name};
 pub use outcome::Outcome;
 pub use plan::{PlannedTask, SessionPlan};
-pub use progress::{ActiveTask, CompletedTask, Progress, ProgressStatus};
+pub use progress::{ActiveTask, ClientActivity, CompletedTask, Progress, ProgressStatus};
 pub use recovery::orphaned;
 pub use report::TaskReport;
 pub use retry::{Attempt, RetryDecision, verdict};

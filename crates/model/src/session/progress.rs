@@ -50,13 +50,33 @@ pub struct ActiveTask {
 /// What stands before the time in the phase of a task that is stalled.
 const STALLED: &str = "Stalled since ";
 
+/// The phase of a task that is over and whose client is not.
+const LINGERING: &str = "Over, its client still runs";
+
+/// What the client of a task does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClientActivity {
+    /// It works.
+    Working,
+    /// It has shown no sign of work since then.
+    Stalled(Timestamp),
+    /// Its task is over, and it runs all the same.
+    Lingering,
+}
+
 impl ActiveTask {
     /// The words for its phase.
-    pub fn phase(attempt: Attempt, stalled: Option<Timestamp>) -> String {
-        match stalled {
-            Some(since) => format!("Attempt {attempt} — {STALLED}{since:.0}"),
-            None => format!("Attempt {attempt} — Implementing"),
+    pub fn phase(attempt: Attempt, activity: ClientActivity) -> String {
+        match activity {
+            ClientActivity::Working => format!("Attempt {attempt} — Implementing"),
+            ClientActivity::Stalled(since) => format!("Attempt {attempt} — {STALLED}{since:.0}"),
+            ClientActivity::Lingering => format!("Attempt {attempt} — {LINGERING}"),
         }
+    }
+
+    /// Whether it is over and its client is not, where its phase says so.
+    pub fn is_lingering(&self) -> bool {
+        self.phase.ends_with(LINGERING)
     }
 
     /// Since when its worker shows no sign of work, where its phase says so.

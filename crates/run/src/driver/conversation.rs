@@ -296,7 +296,7 @@ impl Driver<'_> {
             }),
             Fact::ServerMissing { name, status } => {
                 let words = format!("task {task}: the server {name} of its tools is {status}");
-                self.tell_once(words)
+                self.tell_once(words).map(drop)
             }
             Fact::Limit(limit) => self.take_in_limit(id, limit),
             Fact::Ended { .. } => Ok(()),
@@ -384,11 +384,12 @@ impl Driver<'_> {
     }
 
     /// Tells of something once in a run.
-    pub(super) fn tell_once(&mut self, words: String) -> Result<()> {
-        match self.noticed.insert(words.clone()) {
-            true => self.tell(RunEvent::Notice { words }),
-            false => Ok(()),
+    pub(super) fn tell_once(&mut self, words: String) -> Result<bool> {
+        let is_new = self.noticed.insert(words.clone());
+        if is_new {
+            self.tell(RunEvent::Notice { words })?;
         }
+        Ok(is_new)
     }
 
     /// Takes up the words of an agent that cannot write the home: as its own operation, each once.

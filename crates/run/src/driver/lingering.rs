@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use flagpost_model::TaskId;
+use flagpost_model::{TaskId, session::ClientActivity};
 
 use super::{
     Driver,
@@ -40,6 +40,18 @@ fn at_work(work: &ActiveAgent) -> Option<&ProcessSeat> {
     match &work.seat {
         Seat::Process(desk) if work.stopping.is_none() && work.answer_by.is_none() => Some(desk),
         _ => None,
+    }
+}
+
+impl ActiveAgent {
+    /// What its client does.
+    pub(super) fn activity(&self) -> ClientActivity {
+        let over = at_work(self).and_then(|desk| desk.over);
+        match (over, self.pulse.stalled_since()) {
+            (Some(over), _) if over.elapsed() >= SAY_AFTER => ClientActivity::Lingering,
+            (_, Some(since)) => ClientActivity::Stalled(since),
+            (_, None) => ClientActivity::Working,
+        }
     }
 }
 
@@ -81,7 +93,9 @@ impl Driver<'_> {
                 "task {id} is over and its client still runs; it is ended after {} s (run.grace)",
                 limits.grace.as_secs()
             );
-            self.tell_once(words)?;
+            if self.tell_once(words)? {
+                self.show_progress()?;
+            }
         }
         Ok(())
     }

@@ -9,8 +9,8 @@ use flagpost_model::{
     ListRef, SessionId, TaskId,
     plan::{Graph, Schedule, is_open, waves},
     session::{
-        ActiveTask, Attempt, AttemptRecord, CompletedTask, Denied, LogRow, Outcome, Progress,
-        ProgressStatus, SessionSummary, TaskRemark, TaskReport, Usage,
+        ActiveTask, Attempt, AttemptRecord, ClientActivity, CompletedTask, Denied, LogRow, Outcome,
+        Progress, ProgressStatus, SessionSummary, TaskRemark, TaskReport, Usage,
     },
     task::Outline,
 };
@@ -253,17 +253,17 @@ impl RunRecord {
 
     pub(super) fn progress(
         &self,
-        active: &[(&TaskId, Attempt, Option<Timestamp>)],
+        active: &[(&TaskId, Attempt, ClientActivity)],
         updated: Timestamp,
     ) -> Progress {
         let status = match (self.completed.is_empty(), active.is_empty()) {
             (true, true) => ProgressStatus::Initializing,
             _ => ProgressStatus::Executing,
         };
-        let active = active.iter().map(|(id, attempt, stalled)| ActiveTask {
+        let active = active.iter().map(|(id, attempt, activity)| ActiveTask {
             id: (*id).clone(),
             subject: self.subject(id),
-            phase: ActiveTask::phase(*attempt, *stalled),
+            phase: ActiveTask::phase(*attempt, *activity),
         });
         Progress {
             status,

@@ -61,7 +61,7 @@ impl Driver<'_> {
             .agents
             .0
             .iter()
-            .map(|(task, work)| (task, work.attempt, work.pulse.stalled_since()))
+            .map(|(task, work)| (task, work.attempt, work.activity()))
             .collect();
         let progress = self.account.progress(&active, self.stage.home.now());
         self.keeping(|live| live.show_progress(&progress))

@@ -1,8 +1,11 @@
 //! Attempts that end badly: a client that gives up, and one whose time is up.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    fs,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use flagpost_testkit::{
@@ -23,6 +26,7 @@ for_clients! {
     claude Claude: a_client_that_gives_up_is_tried_again,
         who_runs_out_of_time_goes_on_with_the_conversation,
         a_client_that_stays_after_its_report_is_ended,
+        a_client_that_stays_after_its_report_is_shown,
         who_left_work_uncommitted_is_asked_for_it_once,
         a_script_that_waits_for_the_end_of_its_input_gets_it;
     codex Codex: a_client_that_gives_up_is_tried_again,
@@ -147,6 +151,24 @@ fn a_client_that_stays_after_its_report_is_ended(client: Client) {
     run.came_to(0, &["PASS"]);
     let told = "task 1 is over and its client still runs";
     assert!(run.shown.contains(told), "{}", run.shown);
+}
+
+fn a_client_that_stays_after_its_report_is_shown(client: Client) {
+    let stage = or_skip!(Stage::new(client, PLAN));
+    stage.script(
+        1,
+        [runs(client, "flagpost done 1 Written"), Step::text("Said.")],
+    );
+    wrap(
+        &stage,
+        client,
+        "\"$client\" \"$@\"; until flagpost status > \"$0.seen\"; grep still \"$0.seen\"; do sleep 0.1; done; exit",
+    );
+    stage.world.ok(["config", "set", "run.grace", "10m"]);
+    stage.run(&["--agent", "wrapped"]).came_to(0, &["PASS"]);
+    let seen = fs::read_to_string(stage.world.outside().join("wrapped.seen")).unwrap();
+    let row = "1 Write the parser: completed, its client still runs";
+    assert!(seen.contains(row), "{seen}");
 }
 
 fn a_script_that_waits_for_the_end_of_its_input_gets_it(client: Client) {
