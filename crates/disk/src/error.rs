@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use crate::fsx::Holder;
+use crate::holder::Holder;
 
 /// A result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

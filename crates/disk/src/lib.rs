@@ -19,6 +19,7 @@ pub mod task_file;
 
 mod error;
 mod fields;
+mod holder;
 mod yaml;
 
 pub use error::{Error, Result};

@@ -8,7 +8,7 @@
 use std::{
     cell::RefCell,
     collections::BTreeSet,
-    fmt, io,
+    io,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -16,7 +16,7 @@ use std::{
 use jiff::Timestamp;
 
 use super::{Error, Flock, Fs, Result, read, stat};
-use crate::process::is_alive;
+use crate::{holder::Holder, process::is_alive};
 
 /// How long to wait for a lock unless told otherwise.
 pub const DEFAULT_WAIT: Duration = Duration::from_secs(5);
@@ -54,56 +54,6 @@ pub enum Rank {
 pub struct Lock {
     _held: Box<dyn Flock>,
     rank: Rank,
-}
-
-/// Who holds a lock, as the lock file says.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Holder {
-    /// Process id.
-    pub pid: u32,
-    /// Its command.
-    pub command: String,
-    /// Since when.
-    pub since: Timestamp,
-}
-
-impl fmt::Display for Holder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "pid {} ({}) since {:.0}",
-            self.pid, self.command, self.since
-        )
-    }
-}
-
-impl Holder {
-    fn this_process(since: Timestamp) -> Self {
-        // Not as text: a name need not be UTF-8.
-        let command = std::env::args_os().next().unwrap_or_default();
-        let command = Path::new(&command).file_name().unwrap_or_default();
-        Self {
-            pid: std::process::id(),
-            command: command.to_string_lossy().replace(char::is_control, " "),
-            since,
-        }
-    }
-
-    fn parse(text: &str) -> Option<Self> {
-        let field = |name| text.lines().find_map(|line| line.strip_prefix(name));
-        Some(Self {
-            pid: field("pid: ")?.parse().ok()?,
-            command: field("command: ")?.to_owned(),
-            since: field("since: ")?.parse().ok()?,
-        })
-    }
-
-    fn note(&self) -> String {
-        format!(
-            "pid: {}\ncommand: {}\nsince: {:.0}\n",
-            self.pid, self.command, self.since
-        )
-    }
 }
 
 /// Takes the lock, waiting up to `wait`; then fails naming the holder.

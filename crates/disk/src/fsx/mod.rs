@@ -25,13 +25,13 @@ use std::{
 
 use jiff::Timestamp;
 
+pub use crate::holder::Holder;
 pub use append::{Durability, append, complete};
 pub use batch::{Batch, Effect, StagedBatch, replace};
 pub use draft::StagedFile;
 pub use flag::{Raised, flag, flags};
 pub use lock::{
-    DEFAULT_WAIT, Holder, Lock, Rank, hold, holder, holds_a_lock, lock, lock_all, try_hold,
-    try_lock,
+    DEFAULT_WAIT, Lock, Rank, hold, holder, holds_a_lock, lock, lock_all, try_hold, try_lock,
 };
 pub use number::{allocate, allocate_in, peek};
 pub use publish::publish;
