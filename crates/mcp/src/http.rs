@@ -3,7 +3,7 @@
 //! Owns which way of the protocol's streamable HTTP is taken: no session, an answer in JSON. Who may come
 //! in, and as which worker, was seen to before.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use axum::{
     body::Body,
@@ -12,44 +12,8 @@ use axum::{
 use rmcp::transport::streamable_http_server::{
     StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
 };
-use tokio::{select, sync::watch, time::timeout};
 
-use crate::{seat::AgentSeat, server::ToolServer};
-
-/// How often to look all the same: a brief that expires does so without a notice.
-const RECHECK: Duration = Duration::from_secs(1);
-
-/// Tells of changes in the whole home, and that whoever tells of them ends.
-#[derive(Debug, Clone)]
-pub struct Watched {
-    looks: watch::Receiver<u64>,
-    ended: watch::Receiver<bool>,
-}
-
-impl Watched {
-    /// By these.
-    pub fn new(looks: watch::Receiver<u64>, ended: watch::Receiver<bool>) -> Self {
-        Self { looks, ended }
-    }
-
-    /// From here on changes are news.
-    pub(crate) fn begin(&mut self) {
-        self.looks.mark_unchanged();
-    }
-
-    /// Is over with the next change, after a moment, or when nothing more is told.
-    pub(crate) async fn change(&mut self, left: Duration) {
-        select! {
-            _ = timeout(left.min(RECHECK), self.looks.changed()) => {}
-            _ = self.ended.wait_for(|it| *it) => {}
-        }
-    }
-
-    /// Whether nothing more is told.
-    pub(crate) fn is_over(&self) -> bool {
-        *self.ended.borrow()
-    }
-}
+use crate::{seat::AgentSeat, server::ToolServer, watched::Watched};
 
 /// Answers a request of the agent in this seat.
 pub async fn answer(

@@ -13,7 +13,9 @@ mod seat;
 mod server;
 mod stdio;
 mod tools;
+mod watched;
 
-pub use http::{Watched, answer};
+pub use http::answer;
 pub use seat::AgentSeat;
 pub use stdio::{ServeFault, serve};
+pub use watched::Watched;

@@ -20,11 +20,11 @@ use serde_json::{Map, Value, json};
 use tokio::{select, task::spawn_blocking};
 
 use crate::{
-    http::Watched,
     refusal::ToolRefusal,
     resources,
     seat::AgentSeat,
     tools::{AgentTool, TOOLS, mail},
+    watched::Watched,
 };
 
 /// What a model is told of all this.
