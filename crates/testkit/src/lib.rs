@@ -14,6 +14,7 @@ pub mod agents;
 pub mod background;
 pub mod chance;
 pub mod clients;
+pub mod connection;
 pub mod fleet_log;
 pub mod header_proxy;
 pub mod markdown;

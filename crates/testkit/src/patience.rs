@@ -5,7 +5,6 @@
 
 use std::{
     fs::File,
-    net::{TcpStream, ToSocketAddrs},
     process::{Command, Stdio},
     sync::{
         OnceLock,
@@ -15,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{race::found, scratch::scratch};
+use crate::scratch::scratch;
 
 /// Patience on a machine that does nothing else.
 const IDLE: Duration = Duration::from_secs(60);
@@ -49,17 +48,6 @@ pub fn under_a_limit<T>(first: Duration, mut attempt: impl FnMut(Duration) -> Op
         assert!(limit < patience(), "it does not begin within {limit:?}");
         limit *= 2;
     }
-}
-
-/// A connection to a server that a test started, once it listens there. What is read from it is waited for.
-///
-/// # Panics
-/// Where it does not listen before [`patience`] ends.
-pub fn connected(address: impl ToSocketAddrs) -> TcpStream {
-    let stream = found("a server listens", || TcpStream::connect(&address).ok());
-    let patient = stream.set_read_timeout(Some(patience()));
-    patient.expect("a connection can wait");
-    stream
 }
 
 fn slowness(took: Duration, load: f64) -> f64 {
@@ -122,20 +110,6 @@ mod tests {
         assert_eq!((limits, begun.as_millis()), (vec![300, 600, 1200], 1200));
         let never = || under_a_limit(IDLE, |_| None::<()>);
         assert!(std::panic::catch_unwind(never).is_err());
-    }
-
-    #[test]
-    fn a_server_that_listens_late_is_waited_for() {
-        let address = crate::nats::free_address();
-        let (tried, is_tried) = std::sync::mpsc::channel();
-        let server = std::thread::spawn(move || {
-            is_tried.recv().expect("somebody asks");
-            std::net::TcpListener::bind(address).map(|it| it.accept().is_ok())
-        });
-        assert!(TcpStream::connect(address).is_err());
-        tried.send(()).expect("it waits");
-        connected(address);
-        assert!(server.join().is_ok_and(|it| it.is_ok_and(|it| it)));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::{
 
 use flagpost_testkit::{
     background::{Background, is_alive, kill, with_in_environment},
-    patience::connected,
+    connection::connected,
     race::{found, until},
     sealed::World,
 };

@@ -14,10 +14,7 @@ use flagpost_core::{Environment, Home, Repository};
 use flagpost_daemon::{
     DaemonConfig, DaemonStatus, Error, Instance, Paths, WatchMode, run, schemas, status,
 };
-use flagpost_testkit::{
-    patience::{connected, patience},
-    race::found,
-};
+use flagpost_testkit::{connection::connected, patience::patience, race::found};
 use jsonschema::Validator;
 use serde_json::Value;
 use tokio::sync::oneshot;

@@ -8,8 +8,9 @@ use std::{
 };
 
 use flagpost_testkit::{
+    connection::connected,
     model_server::{Api, Call, ModelServer, Step, burst, usage_limit, used},
-    patience::{connected, patience},
+    patience::patience,
     race::{ended, until},
 };
 use serde_json::{Value, json};
