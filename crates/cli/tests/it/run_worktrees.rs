@@ -485,6 +485,9 @@ fn what_an_agent_committed_and_left_comes_onto_its_branch_or_a_person_is_asked()
             listed.contains("1 commit was made in it and is on no branch"),
             "{listed}"
         );
+        let mut passed = stage.world.command_of("git");
+        passed.args(["for-each-ref", "refs/flagpost/passed"]);
+        assert_eq!(stage.world.run(&mut passed).stdout, "", "it has not passed");
         let cleaned = stage.world.ok(["worktree", "clean"]);
         assert!(
             cleaned.starts_with("removed 0 worktrees; 1 stay"),

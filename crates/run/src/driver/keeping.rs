@@ -42,9 +42,13 @@ impl Driver<'_> {
         };
         let top = &self.stage.repository.top;
         let kept = worktree::keep(top, worktree, &self.account.subject(id));
-        // What comes onto the branch from now on nobody said was done.
-        let marked = worktree::mark_passed(top, &worktree.branch);
-        let kept = kept.and_then(|kept| marked.map(|()| kept));
+        let kept = kept.and_then(|kept| {
+            if !matches!(kept, KeptWork::Elsewhere(_)) {
+                // What comes onto the branch from now on nobody said was done.
+                worktree::mark_passed(top, &worktree.branch)?;
+            }
+            Ok(kept)
+        });
         let branch = &worktree.branch;
         // What cannot be told is said below.
         let base = self.target.as_ref().map_or("HEAD", |it| &it.tip);
