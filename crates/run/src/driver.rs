@@ -40,7 +40,7 @@ use std::{
 };
 
 use flagpost_core::{
-    self as core, Home, List, Repository, Settings,
+    self as core, List,
     landing::{GitSettings, Target},
     sessions::{self, Live, Sessions, Start},
 };
@@ -73,6 +73,7 @@ use crate::{
     landing::{LandingReport, LandingTerms},
     outcome::{Exit, Judged},
     process::Exited,
+    run_context::RunContext,
     scheduler::{Effect, Event, RunConfig, Scheduler, StopReason, TaskOutcome},
     scope::{RunScope, plan, scope},
     terms::Terms,
@@ -117,19 +118,6 @@ pub struct Options {
     pub terms: Terms,
     /// How work lands as it passes; none where it does not.
     pub land: Option<LandingTerms>,
-}
-
-/// Where to run it.
-#[derive(Debug, Clone, Copy)]
-pub struct RunContext<'a> {
-    /// The home.
-    pub home: &'a Home,
-    /// What the environment says.
-    pub settings: &'a Settings,
-    /// The repository.
-    pub repository: &'a Repository,
-    /// The list.
-    pub list: &'a List<'a>,
 }
 
 /// What the driver waits for.

@@ -22,15 +22,17 @@ mod process;
 mod prompt;
 mod refusal;
 mod rehearsal;
+mod run_context;
 pub mod scheduler;
 mod scope;
 mod terms;
 mod unstarted;
 pub mod worktree;
 
-pub use driver::{Input, Limits, Options, RunContext, RunReport, run};
+pub use driver::{Input, Limits, Options, RunReport, run};
 pub use error::{Error, Result};
 pub use leftovers::end_agents;
 pub use rehearsal::{Rehearsal, rehearse};
+pub use run_context::RunContext;
 pub use scope::{RunScope, plan, scope};
 pub use terms::Terms;

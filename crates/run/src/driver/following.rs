@@ -15,10 +15,11 @@ use flagpost_model::{
     task::{Outline, State},
 };
 
-use super::{Driver, Input, RunContext, patience::Obstacle};
+use super::{Driver, Input, patience::Obstacle};
 use crate::{
     error::Result,
     events::RunEvent,
+    run_context::RunContext,
     scheduler::Event,
     scope::{RunScope, scope},
 };

@@ -19,11 +19,12 @@ use flagpost_core::{
 };
 use flagpost_model::{ListRef, WorkerId};
 
-use super::{Driver, Input, RunContext};
+use super::{Driver, Input};
 use crate::{
     error::{Error, Result},
     events::RunEvent,
     landing::{Landing, LandingReport, LandingTerms},
+    run_context::RunContext,
 };
 
 /// What the thread tells.

@@ -29,7 +29,7 @@ use flagpost_model::{
 use jiff::Timestamp;
 
 use super::{
-    Driver, Input, Options, RunContext,
+    Driver, Input, Options,
     seats::{ActiveAgent, Seat},
     stalls,
 };
@@ -38,6 +38,7 @@ use crate::{
     error::Result,
     events::{At, ReportMeaning, RunEvent},
     prompt,
+    run_context::RunContext,
 };
 
 /// How often to look where nothing tells of changes.

@@ -20,10 +20,10 @@ use flagpost_model::{TaskId, plain::plain};
 use jiff::SignedDuration;
 
 use crate::{
-    driver::RunContext,
     error::Result,
     leftovers::end_leftovers,
     process::{Exited, Launch, Stdin, start},
+    run_context::RunContext,
 };
 
 /// Where the words of the last check are.

@@ -40,9 +40,9 @@ use flagpost_model::{
 use jiff::SignedDuration;
 
 use crate::{
-    driver::RunContext,
     error::{Error, Result},
     events::{LandingAgain, RunEvent},
+    run_context::RunContext,
     worktree::submodules::{self, Pointed},
 };
 
@@ -52,7 +52,6 @@ use check::{Check, Verdict};
 use merge::{Merged, brought, take_in};
 use target::Moved;
 use tree::LandingTree;
-pub(crate) use tree::NAME as TREE;
 use waiting::GitCalls;
 
 /// What the operator asked for.

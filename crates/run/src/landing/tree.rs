@@ -14,15 +14,12 @@ use flagpost_core::git::{self, Git, GitResult, with_hooks};
 use flagpost_disk::fsx;
 use jiff::SignedDuration;
 
-use crate::driver::RunContext;
 use crate::worktree::{
     FileList, WorktreeResult,
     listing::{self, WorktreeEntry},
     status,
 };
-
-/// Its directory's name. No session is called so: their names end in a time.
-pub(crate) const NAME: &str = "landing";
+use crate::{run_context::RunContext, worktree::LANDING};
 
 /// The tree of the landings of a repository.
 #[derive(Debug)]
@@ -43,7 +40,7 @@ impl LandingTree {
         let root = crate::worktree::root(stage.home, repository);
         Ok(Self {
             top: repository.top.clone(),
-            path: root.join(NAME),
+            path: root.join(LANDING),
             hooks: git::own_hooks(&repository.top)?,
             limit: limit.unsigned_abs(),
             stands: None,

@@ -15,7 +15,7 @@ use flagpost_core::{
 use flagpost_model::{TaskId, finding::Code};
 
 use super::{
-    Branch, Closed, Worktree, WorktreeResult, Worktrees,
+    Branch, Closed, LANDING, Worktree, WorktreeResult, Worktrees,
     close::{Because, nothing_to_lose},
     listing, root, status,
 };
@@ -66,7 +66,7 @@ pub fn left(home: &Home, repository: &Repository) -> WorktreeResult<Vec<LeftWork
     let lands = LandingActivity::read(home, repository).is_ok_and(|it| it.is_some());
     let is_left = |entry: &listing::WorktreeEntry| {
         let ours = entry.path.starts_with(&all);
-        let is_landing = lands && entry.path.ends_with(crate::landing::TREE);
+        let is_landing = lands && entry.path.ends_with(LANDING);
         ours && !is_landing
             && !live
                 .as_ref()

@@ -42,6 +42,10 @@ pub use touched::{Tree, stamp, touched};
 
 use listing::WorktreeEntry;
 
+/// The name of the directory in which a landing has its tree, beside those of the sessions: their names end in a
+/// time.
+pub(crate) const LANDING: &str = "landing";
+
 /// The directory of a repository's worktrees.
 pub fn root(home: &Home, repository: &Repository) -> PathBuf {
     let root = home.root().join("worktrees");
