@@ -14,68 +14,18 @@ use flagpost_model::TaskId;
 use jiff::{Timestamp, tz::TimeZone};
 
 use crate::{
+    event::WakeSource,
     input::LineInput,
     keys::{Context, Keymap},
     landing::LandingPage,
     log::LogView,
     prompt::Prompt,
-    rows::{self, Thread},
     snapshot::{Interest, Lane, Snapshot, WaitingBrief, WaitingItem},
+    tab::Tab,
     text,
     theme::Theme,
+    thread::Thread,
 };
-
-/// A screen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tab {
-    /// Who works on what.
-    Fleet,
-    /// The tasks by state.
-    Board,
-    /// The tasks in a list.
-    Tasks,
-    /// What waits for the operator.
-    Inbox,
-    /// The session.
-    Run,
-    /// Messages.
-    Mail,
-}
-
-impl Tab {
-    /// All of them, in the order of their keys.
-    pub const ALL: [Self; 6] = [
-        Self::Fleet,
-        Self::Board,
-        Self::Tasks,
-        Self::Inbox,
-        Self::Run,
-        Self::Mail,
-    ];
-
-    /// Its name.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Fleet => "Fleet",
-            Self::Board => "Board",
-            Self::Tasks => "Tasks",
-            Self::Inbox => "Inbox",
-            Self::Run => "Run",
-            Self::Mail => "Mail",
-        }
-    }
-}
-
-/// How the cockpit learns of changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WakeSource {
-    /// The daemon tells.
-    Daemon,
-    /// The system tells of changed files.
-    Files,
-    /// By looking once a second.
-    Polling,
-}
 
 /// A list with a selected row.
 #[derive(Debug, Clone, Default)]
@@ -157,9 +107,6 @@ pub struct Toast {
 
 /// So long a toast is shown.
 pub const TOAST: Duration = Duration::from_secs(4);
-
-/// In a pane of fewer columns nothing counts as read: it does not even say where the end of a body is.
-const READABLE: usize = 20;
 
 /// A brief and the envelope that it had.
 pub type BriefMark = (String, String);
@@ -293,11 +240,6 @@ impl App {
         }
     }
 
-    /// What a row of the screen is called.
-    pub fn key_of(&self, tab: Tab, row: usize) -> String {
-        rows::key(self, tab, row)
-    }
-
     /// The selected item of the inbox.
     pub fn waiting(&self) -> Option<&WaitingItem> {
         let list = &self.lists[Tab::Inbox as usize];
@@ -358,43 +300,6 @@ impl App {
         self.shown.contains(&mark_of(brief))
     }
 
-    /// Notes what was on the screen. To be called once the screen was drawn, and only then.
-    pub fn drawn(&mut self) {
-        let is_whole = crate::view::shows_question(self);
-        if let Some(prompt) = &mut self.prompt {
-            prompt.is_drawn = is_whole;
-        }
-        let rows = crate::view::body_rows(self);
-        let is_seen = rows > 0
-            && crate::view::body_width(self) >= READABLE
-            && self.pages.is_empty()
-            && self.prompt.is_none()
-            && self.scroll + rows >= self.body.len();
-        let is_current = |item: &WaitingItem| self.body_of.0 == body_key(item);
-        let is_seen = is_seen && self.waiting().is_some_and(is_current);
-        let mark = self.shown_brief().filter(|_| is_seen).map(mark_of);
-        self.shown.extend(mark);
-    }
-
-    /// Has the main pane's lines made again, where what they are of or their width changed.
-    pub(crate) fn refresh_body(&mut self) {
-        let width = crate::view::body_width(self);
-        let Some(item) = self.waiting() else {
-            self.body.clear();
-            self.body_of = Default::default();
-            return;
-        };
-        let of = (body_key(item), width);
-        if of == self.body_of {
-            return;
-        }
-        let body = text::wrapped(item.text(), width);
-        if of.0 != self.body_of.0 {
-            self.scroll = 0;
-        }
-        (self.body, self.body_of) = (body, of);
-    }
-
     /// A message at the bottom.
     pub fn toast(&mut self, at: Duration, text: impl Into<String>) {
         self.push_toast(at, false, text.into());
@@ -416,15 +321,7 @@ impl App {
     }
 }
 
-fn mark_of(brief: &WaitingBrief) -> BriefMark {
+pub(crate) fn mark_of(brief: &WaitingBrief) -> BriefMark {
     let key = format!("{}/{}", brief.worker, brief.seq.get());
     (key, brief.envelope.clone())
-}
-
-/// An item and its words: another text is another body.
-fn body_key(item: &WaitingItem) -> String {
-    match item {
-        WaitingItem::Brief(it) => format!("{} {}", item.key(), it.envelope),
-        WaitingItem::Question(it) => format!("{} {}", item.key(), it.said),
-    }
 }

@@ -12,7 +12,7 @@ use flagpost_model::{
     machines::{FleetMachine, FleetRepository, FleetServer, FleetStanding},
     message::{Message, MessageStatus, Subject},
     reservation::{Reservation, ReservationMode, ReservationRequest},
-    session::{LogRow, Outcome},
+    session::{ActiveTask, LogRow, Outcome},
     task::{Claim, Outline, Priority, State, Task},
     worker::{Liveness, Worker, WorkerStatus},
 };
@@ -21,10 +21,11 @@ use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 use crate::{
     act::Act,
     app::App,
+    event::Input,
     keys::Keymap,
     snapshot::{Lane, RunState, Snapshot, WaitingBrief, WaitingItem, WaitingQuestion},
     theme::{ColorDepth, Glyphs, Theme},
-    update::{Input, update},
+    update::update,
     view,
 };
 

@@ -8,7 +8,7 @@ use std::fmt;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use crate::app::Tab;
+use crate::tab::Tab;
 
 /// Where a command can be given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

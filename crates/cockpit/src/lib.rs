@@ -7,6 +7,7 @@
 
 pub mod act;
 pub mod app;
+pub mod event;
 #[cfg(test)]
 mod fixture;
 mod input;
@@ -20,10 +21,12 @@ mod rows;
 mod run;
 pub mod snapshot;
 mod source;
+pub mod tab;
 mod tail;
 mod term;
 pub mod text;
 pub mod theme;
+mod thread;
 pub mod update;
 pub mod view;
 mod worker;

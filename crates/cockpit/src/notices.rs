@@ -13,7 +13,7 @@ use flagpost_core::{
 };
 use flagpost_model::notification::{Channel, Signal};
 
-use crate::{snapshot::Place, update::Input};
+use crate::{event::Input, snapshot::Place};
 
 /// After a look that took one unit of time, the next waits for so many.
 const REST: u32 = 100;

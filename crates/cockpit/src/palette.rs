@@ -9,8 +9,9 @@ use serde_json::{Map, Value};
 
 use crate::{
     act::Request,
-    app::{App, Tab},
+    app::App,
     snapshot::{WaitingBrief, WaitingItem},
+    tab::Tab,
 };
 
 /// Something that can be typed.

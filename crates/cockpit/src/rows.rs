@@ -3,9 +3,6 @@
 //! Owns the stable name of a row, by which a selection finds it again. A filter of tasks is a query as
 //! for `flagpost list`, or words; elsewhere it is words. `!` in front inverts words.
 
-use std::{borrow::Cow, collections::BTreeMap};
-
-use flagpost_core::messages::MessageView;
 use flagpost_model::{
     TaskId,
     plan::Index,
@@ -14,52 +11,24 @@ use flagpost_model::{
 };
 
 use crate::{
-    app::{App, Tab},
+    app::App,
     snapshot::{Snapshot, WaitingItem},
+    tab::Tab,
 };
 
-/// A conversation.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Thread {
-    /// Its name; of a message without one, its place.
-    pub name: String,
-    /// The places of its messages, oldest first.
-    pub messages: Vec<usize>,
-}
-
-/// The messages by conversation, the one with the newest message first.
-pub fn threads(mail: &[MessageView]) -> Vec<Thread> {
-    let mut by_name: BTreeMap<Cow<'_, str>, Vec<usize>> = BTreeMap::new();
-    for (place, it) in mail.iter().enumerate() {
-        let name = match &it.message.thread {
-            Some(thread) => Cow::Borrowed(thread.as_str()),
-            None => Cow::Owned(it.message.place.to_string()),
+impl App {
+    /// What a row of a screen is called, which stays when others come and go.
+    pub fn key_of(&self, tab: Tab, row: usize) -> String {
+        let data = &self.data;
+        let name = match tab {
+            Tab::Fleet => data.workers.get(row).map(|it| it.worker.id.to_string()),
+            Tab::Board | Tab::Tasks => data.tasks.get(row).map(|it| it.id.to_string()),
+            Tab::Inbox => data.waiting.get(row).map(WaitingItem::key),
+            Tab::Run => run_tasks(data).get(row).map(ToString::to_string),
+            Tab::Mail => self.threads.get(row).map(|it| it.name.clone()),
         };
-        by_name.entry(name).or_default().push(place);
+        name.unwrap_or_default()
     }
-    let mut threads: Vec<Thread> = by_name
-        .into_iter()
-        .map(|(name, messages)| Thread {
-            name: name.into_owned(),
-            messages,
-        })
-        .collect();
-    let newest = |it: &Thread| it.messages.last().copied();
-    threads.sort_by_key(|it| std::cmp::Reverse(newest(it)));
-    threads
-}
-
-/// What a row is called, which stays when others come and go.
-pub fn key(app: &App, tab: Tab, row: usize) -> String {
-    let data = &app.data;
-    let name = match tab {
-        Tab::Fleet => data.workers.get(row).map(|it| it.worker.id.to_string()),
-        Tab::Board | Tab::Tasks => data.tasks.get(row).map(|it| it.id.to_string()),
-        Tab::Inbox => data.waiting.get(row).map(WaitingItem::key),
-        Tab::Run => run_tasks(data).get(row).map(ToString::to_string),
-        Tab::Mail => app.threads.get(row).map(|it| it.name.clone()),
-    };
-    name.unwrap_or_default()
 }
 
 /// The tasks of the run: what runs, then what ended, the last first.
@@ -200,17 +169,17 @@ pub fn refresh(app: &mut App, tab: Tab) -> bool {
     };
     let wanted = app.lists[tab as usize].key.clone();
     let again = wanted.as_ref().and_then(|wanted| {
-        let is_it = |row: &usize| key(app, tab, *row) == *wanted;
+        let is_it = |row: &usize| app.key_of(tab, *row) == *wanted;
         rows.iter().position(is_it)
     });
     let old = app.lists[tab as usize].at;
     let at = again.unwrap_or(old.min(rows.len().saturating_sub(1)));
-    let now_key = rows.get(at).map(|row| key(app, tab, *row));
+    let now_key = rows.get(at).map(|row| app.key_of(tab, *row));
     let moved = wanted.is_some() && again.is_none() || wanted.is_none() && now_key.is_some();
     let marks = std::mem::take(&mut app.lists[tab as usize].marks);
     let names: std::collections::BTreeSet<String> = match marks.is_empty() {
         true => Default::default(),
-        false => rows.iter().map(|row| key(app, tab, *row)).collect(),
+        false => rows.iter().map(|row| app.key_of(tab, *row)).collect(),
     };
     let list = &mut app.lists[tab as usize];
     list.marks = marks.into_iter().filter(|it| names.contains(it)).collect();

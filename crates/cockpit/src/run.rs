@@ -30,6 +30,7 @@ use signal_hook::{
 use crate::{
     act::Act,
     app::{App, TOAST},
+    event::Input,
     keys::Keymap,
     landing,
     snapshot::{Place, WaitingBrief},
@@ -37,7 +38,7 @@ use crate::{
     tail::{self, LogRequest},
     term::{self, Lent, Screen, Taken},
     theme::Theme,
-    update::{Input, update},
+    update::update,
     view,
     worker::{self, Person, Work},
 };

@@ -23,10 +23,10 @@ use flagpost_core::{
 };
 
 use crate::{
-    app::WakeSource,
+    event::Input,
+    event::WakeSource,
     notices::TerminalNotices,
     snapshot::{Interest, Place, read},
-    update::Input,
 };
 
 /// After a look that took one unit of time, the next waits for so many.

@@ -21,10 +21,10 @@ use flagpost_core::{
 use flagpost_model::TaskId;
 
 use crate::{
+    event::Input,
     log::{LogEvent, MOST},
     snapshot::Place,
     text::LONGEST_LOG_LINE,
-    update::Input,
 };
 
 /// How much is read at once, from the end or from the front.

@@ -32,7 +32,7 @@ use crossterm::{
 use ratatui::{Terminal, backend::CrosstermBackend};
 use rustix::termios::QueueSelector;
 
-use crate::update::Input;
+use crate::event::Input;
 
 /// How often the reader looks whether it is to wait.
 const PAUSE: Duration = Duration::from_millis(50);

@@ -26,9 +26,9 @@ use serde_json::Value;
 
 use crate::{
     act::Request,
+    event::{Input, Outcome, TaskText},
     snapshot::Place,
     text,
-    update::{Input, Outcome, TaskText},
 };
 
 /// Who acts: as the command line has it.

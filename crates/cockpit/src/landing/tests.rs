@@ -2,8 +2,12 @@
 
 use std::{sync::Arc, time::Duration};
 
+use serde_json::{Value, json};
+
 use super::*;
 use crate::{
+    act::Act,
+    app::App,
     fixture::{cockpit, draw, fleet, give, press, screen},
     theme::Glyphs,
 };

@@ -12,14 +12,15 @@ use serde_json::json;
 use super::{decide, go};
 use crate::{
     act::{Act, Request},
-    app::{App, Page, Tab},
+    app::{App, Page},
     input::LineInput,
     keys::KeyCommand,
-    landing::{self, LandingPage},
+    landing::LandingPage,
     log::LogView,
     prompt::{Ask, Assignment, Prompt},
     rows,
     snapshot::{Lane, WaitingItem},
+    tab::Tab,
     view,
 };
 
@@ -407,7 +408,7 @@ fn copy(app: &mut App, at: Duration) -> Vec<Act> {
             Some(lines.join("\n"))
         }
         Some(Page::Landing(page)) => {
-            let lines = landing::lines(app, page).into_iter();
+            let lines = view::landing_lines(app, page).into_iter();
             let lines = lines.map(|(column, line)| " ".repeat(column) + &line);
             Some(lines.collect::<Vec<_>>().join("\n"))
         }

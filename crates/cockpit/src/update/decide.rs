@@ -10,10 +10,11 @@ use flagpost_core::operations::Operation;
 use flagpost_model::decision::Decision;
 use similar::{ChangeTag, TextDiff};
 
-use super::{GUARD, Outcome, answer::drop_difference, command::carry};
+use super::{GUARD, answer::drop_difference, command::carry};
 use crate::{
     act::{Act, Request},
     app::{App, LineKind, Page},
+    event::Outcome,
     palette::changes,
     prompt::{Ask, Prompt},
     snapshot::{WaitingBrief, WaitingItem},

@@ -14,82 +14,19 @@ mod tests;
 
 use std::{sync::Arc, time::Duration};
 
-use crossterm::event::{KeyEvent, KeyEventKind, MouseEvent};
-use flagpost_core::history::Line;
-use flagpost_model::{TaskId, notification::Signal};
-use jiff::Timestamp;
+use crossterm::event::KeyEventKind;
+use flagpost_model::TaskId;
 
 use crate::{
-    act::{Act, Request},
-    app::{App, Page, TOAST, Tab, WakeSource},
+    act::Act,
+    app::{App, Page, TOAST},
+    event::{Input, Outcome, TaskText},
     keys::KeyName,
-    landing,
-    log::LogEvent,
     rows,
-    snapshot::{Snapshot, WaitingBrief, WaitingItem},
+    snapshot::{Snapshot, WaitingItem},
+    tab::Tab,
+    thread,
 };
-
-/// Something that happened.
-#[derive(Debug)]
-pub enum Input {
-    /// A key was pressed.
-    Key(KeyEvent),
-    /// A text was pasted.
-    Paste(String),
-    /// The mouse did something.
-    Mouse(MouseEvent),
-    /// The terminal has so many columns and rows.
-    Size(u16, u16),
-    /// What is known now.
-    Data(Arc<Snapshot>),
-    /// Nothing can be read, and why.
-    Unreadable(String),
-    /// How changes are learned of from now on.
-    Source(WakeSource),
-    /// What others did, by their lines in the history.
-    News(Vec<Line>),
-    /// What came of a request.
-    Done(Box<Request>, Outcome),
-    /// What a person made of a brief.
-    Edited(Box<WaitingBrief>, Result<String, String>),
-    /// A task in full.
-    Task(TaskId, Box<Result<TaskText, String>>),
-    /// What an agent prints.
-    Log(TaskId, LogEvent),
-    /// What is to land.
-    Landing(Outcome),
-    /// Something waits that nobody was told of yet.
-    Notice(Signal, String),
-    /// The terminal came to the front, or went from there.
-    Focus(bool),
-    /// The terminal is gone, or a signal ends it all.
-    Hangup,
-    /// Time has passed.
-    Tick(Timestamp),
-}
-
-/// What there is to read of a task.
-#[derive(Debug, Clone, Default)]
-pub struct TaskText {
-    /// All of it.
-    pub page: String,
-    /// What stands beside its row: why it failed or what is asked, and what is to be done.
-    pub beside: String,
-}
-
-/// What came of a request.
-#[derive(Debug, Clone)]
-pub enum Outcome {
-    /// The answer, as JSON.
-    Answer(serde_json::Value),
-    /// It was refused.
-    Refused {
-        /// Somebody was faster, or what was shown is not what is there.
-        is_conflict: bool,
-        /// The words, with what to do next.
-        text: String,
-    },
-}
 
 /// A selection that moved by itself takes no decision for so long.
 pub const GUARD: Duration = Duration::from_millis(300);
@@ -124,7 +61,7 @@ pub fn update(app: &mut App, input: Input, at: Duration) -> Vec<Act> {
             take_data(app, data, at);
             // Its words may be others now.
             app.is_preview_fresh = false;
-            landing::refresh(app)
+            refresh_landing(app)
         }
         Input::Unreadable(why) => {
             if app.stale.as_ref() != Some(&why) {
@@ -209,7 +146,7 @@ fn take_data(app: &mut App, data: Arc<Snapshot>, at: Duration) {
     app.stale = None;
     app.now = data.at;
     app.data = data;
-    app.threads = rows::threads(&app.data.mail);
+    app.threads = thread::threads(&app.data.mail);
     let is_first = !app.is_begun;
     if is_first {
         app.is_begun = true;
@@ -279,5 +216,14 @@ fn take_task(app: &mut App, id: &TaskId, read: Result<TaskText, String>) {
     });
     if let Some(text) = page {
         *text = Some(read.map_or_else(|why| why, |it| it.page));
+    }
+}
+
+/// Something changed: looks again where the page is open.
+fn refresh_landing(app: &App) -> Vec<Act> {
+    let is_open = app.pages.iter().any(|it| matches!(it, Page::Landing(_)));
+    match is_open {
+        true => vec![Act::LookAtLanding],
+        false => Vec::new(),
     }
 }

@@ -7,8 +7,9 @@ use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use super::{command, go};
 use crate::{
     act::Act,
-    app::{App, Tab},
+    app::App,
     keys::KeyCommand,
+    tab::Tab,
     view::{self, Target},
 };
 

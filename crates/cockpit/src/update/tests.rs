@@ -10,8 +10,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::{
-    act::Act,
+    act::{Act, Request},
     app::App,
+    event::Outcome,
     fixture::{BODY, brief, cockpit, draw, fleet, give, key_of, press, screen, type_in},
     snapshot::{Interest, WaitingItem},
     theme::Glyphs,

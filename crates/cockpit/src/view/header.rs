@@ -9,8 +9,10 @@ use ratatui::{
 
 use super::{age, machines, styled, width_of};
 use crate::{
-    app::{App, Tab, WakeSource},
+    app::App,
+    event::WakeSource,
     snapshot::Lane,
+    tab::Tab,
     text::{cut, line},
     theme::Role,
 };

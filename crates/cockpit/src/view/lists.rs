@@ -11,9 +11,10 @@ use ratatui::{
 
 use super::{age, frame_of, inner, spread, styled, width_of};
 use crate::{
-    app::{App, Tab},
+    app::App,
     rows,
     snapshot::{Lane, WaitingItem},
+    tab::Tab,
     text::{cut, line},
     theme::Role,
 };

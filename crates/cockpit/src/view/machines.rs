@@ -11,7 +11,8 @@ use ratatui::{
 
 use super::{age, frame_of, inner, spread, styled, width_of};
 use crate::{
-    app::{App, Tab},
+    app::App,
+    tab::Tab,
     text::{cut, line},
     theme::Role,
 };

@@ -6,10 +6,12 @@
 
 mod board;
 mod header;
+mod landing;
 mod lists;
 mod machines;
 mod pages;
 mod panes;
+mod reading;
 #[cfg(test)]
 mod tests;
 
@@ -21,10 +23,13 @@ use ratatui::{
     widgets::{Block, BorderType, Paragraph},
 };
 
+pub(crate) use landing::lines as landing_lines;
+
 use crate::{
-    app::{App, Page, Tab},
+    app::{App, Page},
     keys::Context,
     prompt::Ask,
+    tab::Tab,
     text::cut,
     theme::{Glyphs, Role, ascii},
 };

@@ -7,12 +7,13 @@ use ratatui::{
     widgets::{Clear, Paragraph},
 };
 
-use super::{frame_of, inner, styled};
+use super::{frame_of, inner, landing_lines, styled};
 use crate::{
-    app::{App, LineKind, Page, Tab},
+    app::{App, LineKind, Page},
     keys::{Context, KeyCommand},
-    landing, palette,
+    palette,
     prompt::{Ask, Prompt},
+    tab::Tab,
     text::{self, cut, wrapped},
     theme::Role,
 };
@@ -66,7 +67,7 @@ pub(super) fn lines(app: &App, width: usize) -> Vec<Line<'static>> {
                 .collect(),
         },
         Some(Page::Landing(page)) => {
-            let lines = landing::lines(app, page).into_iter();
+            let lines = landing_lines(app, page).into_iter();
             lines
                 .flat_map(|(column, line)| {
                     let lines = wrapped(&line, width.saturating_sub(column)).into_iter();

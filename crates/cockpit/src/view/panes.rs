@@ -11,8 +11,9 @@ use similar::{ChangeTag, TextDiff};
 
 use super::{age, frame_of, inner, lists, styled};
 use crate::{
-    app::{App, Tab},
+    app::App,
     snapshot::{RunState, WaitingBrief, WaitingItem},
+    tab::Tab,
     text::{cut, line, wrapped},
     theme::Role,
 };

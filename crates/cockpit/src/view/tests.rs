@@ -8,12 +8,13 @@ use jiff::tz::TimeZone;
 use ratatui::style::{Color, Modifier};
 
 use crate::{
-    app::{App, Page, Tab},
+    app::{App, Page},
+    event::Input,
     fixture::{cockpit, draw, fleet, give, machines, now, press, screen, type_in},
     log::{LogEvent, LogView},
     snapshot::Snapshot,
+    tab::Tab,
     theme::Glyphs,
-    update::Input,
 };
 
 const SIZES: [(u16, u16); 4] = [(79, 23), (80, 24), (120, 40), (200, 60)];
