@@ -12,9 +12,9 @@ use flagpost_core::{
     relay::{
         Fleet as Workers, Mail,
         briefs::{self, NewBrief},
-        slash::dispatch,
         workers::{self, Traits},
     },
+    slash::dispatch,
 };
 use flagpost_model::{RepoId, Seq, WorkerId, envelope::Ticket};
 

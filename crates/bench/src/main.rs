@@ -25,7 +25,6 @@ use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::Result;
 use clap::{CommandFactory, Parser, error::ErrorKind};
-use flagpost_core::shape;
 use serde_json::{Value, json};
 
 use self::{answer::Answer, row::BenchRow, scratch::Scratch};
@@ -196,7 +195,7 @@ fn answer(bench: &Bench<'_>, rows: &[BenchRow]) -> Answer {
     Answer {
         schema: "bench",
         body: json!({
-            "dir": shape::path(bench.scratch.dir()),
+            "dir": bench.scratch.dir().to_string_lossy(),
             "cpus": std::thread::available_parallelism().map_or(1, |n| n.get()),
             "rows": rows.iter().map(BenchRow::to_json).collect::<Vec<Value>>(),
         }),

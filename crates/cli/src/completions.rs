@@ -27,11 +27,9 @@ use flagpost_model::{
 };
 
 use crate::{
-    args::Globals, context::Context, groups::program, instructions::TOPICS, schemas, terminal,
+    commands::completions::VARIABLE, context::Context, globals::Globals, groups::program,
+    instructions::TOPICS, schemas, terminal,
 };
-
-/// The variable by which a shell's script asks; the script is printed by `flagpost completions`.
-pub const VARIABLE: &str = "FLAGPOST_COMPLETE";
 
 /// A longer subject is cut: it stands beside the id in a menu.
 const SUBJECT: usize = 60;

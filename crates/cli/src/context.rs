@@ -16,7 +16,7 @@ use flagpost_core::{
 };
 use flagpost_model::{ListId, ListRef, TaskId, Token, WorkerId, message::Speaker};
 
-use crate::args::Globals;
+use crate::globals::Globals;
 
 /// The opened world.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl Context {
     /// Opens the home; creates nothing.
     pub fn open(globals: Globals) -> anyhow::Result<Self> {
         let (home, mut settings) = Home::from_environment()?;
-        let home = flagpost_fleet::ordered(home, crate::output::say);
+        let home = flagpost_fleet::ordered(home, crate::streams::say);
         let dir = std::env::current_dir().context("the current directory is gone")?;
         let is_named = settings.worker.is_some();
         if let (false, Some(session)) = (is_named, &settings.client_session) {

@@ -7,15 +7,21 @@ mod args;
 mod commands;
 mod completions;
 mod context;
+mod dispatch;
 mod error;
+mod failure;
 mod fit;
+mod globals;
 mod groups;
 mod instructions;
+mod operation;
 mod output;
 mod progress;
 mod schemas;
 mod screen;
 mod shape;
+mod signals;
+mod streams;
 mod table;
 mod terminal;
 mod text;
@@ -39,11 +45,11 @@ fn main() -> ExitCode {
         Err(error) if std::env::args_os().nth(1).is_some_and(|it| it == "hook") => {
             // What it prints there would be taken for an answer.
             if !error.use_stderr() || std::io::IsTerminal::is_terminal(&std::io::stdout()) {
-                output::usage(&error);
+                failure::usage(&error);
             }
             return ExitCode::SUCCESS;
         }
-        Err(error) => return ExitCode::from(output::usage(&error)),
+        Err(error) => return ExitCode::from(failure::usage(&error)),
     };
     let globals = args.globals.clone();
     if let Some(Command::Hook(hook)) = &args.command {
@@ -51,7 +57,7 @@ fn main() -> ExitCode {
     }
     let code = match carry_out(args) {
         Ok(code) => code,
-        Err(error) => output::failure(&globals, &error),
+        Err(error) => failure::failure(&globals, &error),
     };
     ExitCode::from(code)
 }
@@ -59,7 +65,7 @@ fn main() -> ExitCode {
 fn carry_out(args: Cli) -> anyhow::Result<u8> {
     let Cli { globals, command } = args;
     let context = context::Context::open(globals)?;
-    let answer = match (commands::run(&context, command), &context.settings.report) {
+    let answer = match (dispatch::run(&context, command), &context.settings.report) {
         // Who is told where to report may be in a sandbox.
         (Err(error), Some(_)) => return Err(error::in_sandbox(error)),
         (answer, _) => answer?,

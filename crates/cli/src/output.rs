@@ -4,20 +4,17 @@
 //! about the answer rather than in it on stderr. A closed pipe is success. What people read passes
 //! through [`terminal`] here, and nowhere else.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 
 use anyhow::Context as _;
-use clap::error::ErrorKind;
 use flagpost_core::answers::Published;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    args::Globals,
     context::Context,
-    error::{self, FailureKind, usage_with},
-    fit,
-    screen::{Screen, columns_of, rows_of},
-    terminal,
+    screen::Screen,
+    streams::{Audience, put, put_to, say},
+    terminal::{self, rows_of},
 };
 
 /// What a verb has to say.
@@ -172,15 +169,6 @@ fn shown(context: &Context, answer: &Answer) -> String {
     }
 }
 
-/// Whether somebody reads what is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Audience {
-    /// As far as we know.
-    There,
-    /// It has read enough.
-    Gone,
-}
-
 /// Prints one line of a stream.
 pub fn stream<T: Published>(body: &T) -> io::Result<Audience> {
     put_to(&stream_line(body))
@@ -202,163 +190,7 @@ fn line_of(schema_name: &str, body: Map<String, Value>) -> String {
     format!("{}\n", terminal::json(&Value::Object(object).to_string()))
 }
 
-/// Prints text of which nothing steers a terminal but colours of ours.
-pub fn put_clean(text: &str) -> io::Result<Audience> {
-    put_to(text)
-}
-
-/// Prints for another program to read: every byte.
-pub fn put_exact(bytes: &[u8]) -> io::Result<Audience> {
-    put_bytes(bytes)
-}
-
-/// Prints one line of a stream for a person.
-pub fn stream_text(text: &str) -> io::Result<Audience> {
-    put_to(&format!("{}\n", terminal::clean(text, false)))
-}
-
-/// Prints an error; the exit code.
-pub fn failure(globals: &Globals, error: &anyhow::Error) -> u8 {
-    let (kind, hint) = error::judge(error);
-    let causes: Vec<String> = error.chain().skip(1).map(ToString::to_string).collect();
-    if globals.json {
-        if let Err(lost) = put_error(kind, &error.to_string(), hint.as_deref(), &causes) {
-            say(&format!("flagpost: {}", sentence(error, &causes)));
-            say(&format!("  because: stdout cannot be written: {lost}"));
-        }
-    } else {
-        say(&format!("flagpost: {}", sentence(error, &causes)));
-        if globals.verbose {
-            causes
-                .iter()
-                .for_each(|cause| say(&format!("  because: {cause}")));
-        }
-        if let Some(hint) = hint {
-            say(&format!("  hint: {hint}"));
-        }
-    }
-    kind as u8
-}
-
-/// The error, and the system's own word for it where ours does not hold it.
-fn sentence(error: &anyhow::Error, causes: &[String]) -> String {
-    match causes.last() {
-        Some(root) if !error.to_string().contains(root.as_str()) => format!("{error}: {root}"),
-        _ => error.to_string(),
-    }
-}
-
-/// Prints what the parser has to say: help and version on stdout, errors as every other error; a verb
-/// that is missing is asked for with the verbs that there are.
-pub fn usage(parsed: &clap::Error) -> u8 {
-    let json = std::env::args_os().any(|arg| arg == "--json");
-    match parsed.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match unless_closed(parsed.print()) {
-            Ok(()) => 0,
-            Err(lost) => {
-                say(&format!("flagpost: stdout cannot be written: {lost}"));
-                FailureKind::Failed as u8
-            }
-        },
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand if !json => {
-            say(parsed.to_string().trim_end());
-            FailureKind::Usage as u8
-        }
-        _ => {
-            let globals = Globals {
-                json,
-                ..Globals::default()
-            };
-            failure(&globals, &error::mistyped(parsed))
-        }
-    }
-}
-
-fn put_error(
-    kind: FailureKind,
-    message: &str,
-    hint: Option<&str>,
-    causes: &[String],
-) -> io::Result<()> {
-    let object = flagpost_core::shape::error(kind, message, hint, causes);
-    put(&format!("{}\n", terminal::json(&object.to_string())))
-}
-
 fn schema(name: &str) -> Value {
     let version = if name.contains('/') { "" } else { "/1" };
     format!("flagpost.{name}{version}").into()
-}
-
-/// Writes to stdout; whoever closed it has read enough.
-fn put(text: &str) -> io::Result<()> {
-    put_to(text).map(drop)
-}
-
-/// The same for who has more to write.
-fn put_to(text: &str) -> io::Result<Audience> {
-    put_bytes(text.as_bytes())
-}
-
-fn put_bytes(bytes: &[u8]) -> io::Result<Audience> {
-    let mut out = io::stdout().lock();
-    match out.write_all(bytes).and_then(|()| out.flush()) {
-        Ok(()) => Ok(Audience::There),
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Audience::Gone),
-        Err(error) => Err(error),
-    }
-}
-
-fn unless_closed(result: io::Result<()>) -> io::Result<()> {
-    match result {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        other => other,
-    }
-}
-
-/// Writes a line to stderr; nobody can be told if that fails.
-pub fn say(line: &str) {
-    let line = terminal::clean(line, false);
-    let line = match columns_of(io::stderr()) {
-        Some(columns) => fit::wrapped(&line, columns.into()),
-        None => line,
-    };
-    let _: io::Result<()> = writeln!(io::stderr().lock(), "{line}");
-}
-
-/// The same of lines that have their width and their colours already.
-pub fn say_styled(lines: &str) {
-    let lines = terminal::clean(lines, true);
-    let _: io::Result<()> = writeln!(io::stderr().lock(), "{lines}");
-}
-
-/// Sends bytes to the terminal that stderr is, as they are; false where it is none.
-pub fn ring(bytes: &[u8]) -> io::Result<bool> {
-    let mut stderr = io::stderr().lock();
-    if !stderr.is_terminal() {
-        return Ok(false);
-    }
-    stderr.write_all(bytes)?;
-    stderr.flush()?;
-    Ok(true)
-}
-
-/// Has a person agree, unless they did with `--yes`. Without it `nothing` says what did not happen.
-pub fn confirm(yes: bool, question: &str, nothing: &str) -> anyhow::Result<()> {
-    let why = match if yes { Some(true) } else { ask(question)? } {
-        Some(true) => return Ok(()),
-        Some(false) => nothing.to_owned(),
-        None => format!("nobody is there to confirm, so {nothing}"),
-    };
-    Err(usage_with(why, "--yes does not ask"))
-}
-
-/// What a person answers to a question; none where nobody is there to be asked.
-pub fn ask(question: &str) -> io::Result<Option<bool>> {
-    if !io::stdin().is_terminal() {
-        return Ok(None);
-    }
-    say(&format!("{question} [y/N]"));
-    let mut line = String::new();
-    io::stdin().read_line(&mut line)?;
-    Ok(Some(line.trim().eq_ignore_ascii_case("y")))
 }

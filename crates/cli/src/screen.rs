@@ -3,22 +3,18 @@
 //! Owns the colour of every state and the words for a moment, the same for each verb. Colour is never
 //! the only carrier of meaning.
 
-use std::{
-    io::{self, IsTerminal},
-    os::fd::AsFd,
-};
+use std::io::{self, IsTerminal};
 
 use anstyle::{AnsiColor, Style};
 use jiff::Timestamp;
 
 use crate::{
-    args::{Color, TimeStyle},
     context::Context,
-    fit, table,
+    fit,
+    globals::{Color, TimeStyle},
+    table,
+    terminal::{NARROWEST, columns_of},
 };
-
-/// A screen that is said to be narrower is none that anything fits.
-const NARROWEST: u16 = 20;
 
 /// How wide the terminal is, whether to colour, and when it is read.
 #[derive(Debug, Clone, Copy)]
@@ -167,18 +163,6 @@ pub fn is_coloured(context: &Context, is_terminal: bool) -> bool {
         Color::Never => false,
         Color::Auto => is_terminal && !context.settings.no_color,
     }
-}
-
-/// How many columns the terminal behind a stream has; none where it is no terminal that can be used.
-pub fn columns_of(stream: impl AsFd) -> Option<u16> {
-    let size = rustix::termios::tcgetwinsize(stream).ok()?;
-    Some(size.ws_col).filter(|columns| *columns >= NARROWEST)
-}
-
-/// How many rows the terminal behind a stream has; none where it is no terminal.
-pub fn rows_of(stream: impl AsFd) -> Option<u16> {
-    let size = rustix::termios::tcgetwinsize(stream).ok()?;
-    Some(size.ws_row).filter(|rows| *rows > 0)
 }
 
 #[cfg(test)]

@@ -5,6 +5,8 @@
 //! Invariants: of escape sequences only plain colours and weights pass, and those only where
 //! colours are wanted; nothing is dropped unseen.
 
+use std::os::fd::AsFd;
+
 use std::fmt::Write;
 
 use flagpost_model::{drawing::steers, plain::picture};
@@ -78,6 +80,26 @@ pub fn style_len(text: &str) -> usize {
         Ok(0..=4 | 31..=37 | 90..=97) => "\u{1b}[".len() + end + 1,
         _ => 0,
     }
+}
+
+/// A number and what it counts.
+pub fn counted(n: usize, one: &str, several: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { several })
+}
+
+/// A screen that is said to be narrower is none that anything fits.
+pub const NARROWEST: u16 = 20;
+
+/// How many columns the terminal behind a stream has; none where it is no terminal that can be used.
+pub fn columns_of(stream: impl AsFd) -> Option<u16> {
+    let size = rustix::termios::tcgetwinsize(stream).ok()?;
+    Some(size.ws_col).filter(|columns| *columns >= NARROWEST)
+}
+
+/// How many rows the terminal behind a stream has; none where it is no terminal.
+pub fn rows_of(stream: impl AsFd) -> Option<u16> {
+    let size = rustix::termios::tcgetwinsize(stream).ok()?;
+    Some(size.ws_row).filter(|rows| *rows > 0)
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@
 //! change without its line; nothing is answered before it is durable; a task's `rev` grows by one
 //! per change.
 
-mod applied;
 mod outcome;
 mod table;
 
@@ -27,12 +26,11 @@ use flagpost_model::{
 use jiff::Timestamp;
 use serde_json::Value;
 
-pub(crate) use applied::{creates, is_applied};
 pub(crate) use table::refused;
 
 use crate::{
     error::{Error, Result},
-    history::{Entry, History, Kind},
+    history::{Entry, History, Kind, detail::APART},
     list::{
         List, Loaded,
         rows::Raw,
@@ -80,21 +78,15 @@ struct PendingWrite {
     raw: Option<Raw>,
 }
 
-/// The detail of a history line that is a change of its own, though carried out with others.
-pub(crate) const APART: &str = "apart";
-
-/// The detail of a history line that has all that a file says which we wrote for the first time, without its
-/// revision.
-pub(crate) const CONTENT: &str = "content";
-
-/// The same of neighbours that have no line of their own, by their ids.
-pub(crate) const CONTENTS: &str = "contents";
-
-/// The detail of a history line that says what a created file said.
-pub(crate) const FINGERPRINT: &str = "fingerprint";
+impl List<'_> {
+    /// Locks the list for one change by `actor`.
+    pub fn change<'l>(&'l self, actor: &WorkerId) -> Result<Change<'l>> {
+        Change::begin(self, actor)
+    }
+}
 
 impl<'l> Change<'l> {
-    pub(crate) fn begin(list: &'l List<'l>, actor: &WorkerId) -> Result<Self> {
+    fn begin(list: &'l List<'l>, actor: &WorkerId) -> Result<Self> {
         let home = list.home;
         let repository = list.recorder()?;
         let lock = match list.table() {
@@ -442,8 +434,7 @@ impl<'l> Change<'l> {
         let list = self.list;
         let repository = self.repository.clone();
         let history = repository.as_ref().map(|it| History::of(list.home, it));
-        let known = |entry: &Entry| is_applied(list.home, Some(list), entry);
-        let writer = history.as_ref().map(|it| it.writer(self.at, &known));
+        let writer = history.as_ref().map(|it| it.writer(self.at));
         let writer = writer.transpose()?;
         let token = match (list.table(), &writer) {
             (None, Some(writer)) => writer.next(),

@@ -4,6 +4,7 @@
 //! claims for all who queue. What was found is checked again, one file each, before it is given out.
 
 mod queue;
+mod revision;
 
 use std::collections::BTreeSet;
 
@@ -18,13 +19,13 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     change::{Change, Written},
-    error::{Error, Result},
-    history::Kind,
+    error::{Error, OrderRefusal, Result},
+    history::{History, Kind},
     list::List,
-    order::{self, OrderRefusal},
     tasks,
 };
 use queue::{Promise, QueueOutcome, Waiting};
+pub use revision::{Revision, revise};
 
 /// How many are looked for at first: more than wait, and than are likely to be refused.
 const MOST: usize = 256;
@@ -119,7 +120,7 @@ fn after_promises(
     error: Error,
 ) -> Result<Claimed> {
     let repo = list.repository()?;
-    let Some(order) = list.home.order_of(&repo)? else {
+    let Some(order) = list.home.sequencer_of(&repo)? else {
         return Err(error);
     };
     if matches!(error, Error::NothingReady { .. }) && !fsx::holds_a_lock() {
@@ -131,7 +132,7 @@ fn after_promises(
             return Ok(claimed);
         }
     }
-    let last = order::last(list.home, &repo)?;
+    let last = History::of(list.home, &repo).last()?;
     match promised.iter().all(|it| it.is_overtaken(last)) {
         true => Err(error),
         false => Err(OrderRefusal::Unsettled { repo }.into()),

@@ -11,6 +11,7 @@
 
 mod backward;
 mod chain;
+pub(crate) mod detail;
 mod kept_reports;
 mod latest;
 mod line;
@@ -20,6 +21,7 @@ mod renumbering;
 mod scan;
 mod shared;
 mod tail;
+mod witness;
 
 use std::path::PathBuf;
 
@@ -30,7 +32,7 @@ use flagpost_disk::{
 use flagpost_model::{RepoId, WorkerId, id::MAX_NUMBER};
 use jiff::Timestamp;
 
-pub use latest::{HistoryFilter, Latest};
+pub use latest::{AboutList, HistoryFilter, Latest};
 pub use line::{Entry, Kind, Line};
 pub(crate) use numbered::Window;
 pub(crate) use onward::ReadPosition;
@@ -39,13 +41,10 @@ pub(crate) use shared::{Follower, SharedEnd};
 pub use tail::{NewLines, Tail};
 
 use crate::{
-    change,
     error::OrderRefusal,
     error::{Error, Result},
     home::Home,
-    order::{Outgoing, SharedChange},
-    relay, reservations,
-    sequencer::Sequencer,
+    sequencer::{ChangeOrder, FinishChange},
 };
 
 /// How much of the end is read at first to find the last change: more than the lines of sixteen claims.
@@ -69,9 +68,6 @@ pub(crate) enum Fate {
     /// Whoever made it was told that it failed, or nobody may hear of it yet: only what is there counts.
     Failed,
 }
-
-/// Whether the change that an entry tells of has appeared.
-pub(crate) type Appeared<'a> = &'a dyn Fn(&Entry) -> Result<bool>;
 
 /// One repository's history.
 #[derive(Debug)]
@@ -169,8 +165,7 @@ impl<'h> History<'h> {
 
     /// Records entries of changes that are in no list's files.
     pub fn record(&self, actor: &WorkerId, at: Timestamp, entries: Vec<Entry>) -> Result<()> {
-        let appeared = |entry: &Entry| change::is_applied(self.home, None, entry);
-        let record = || self.writer(at, &appeared)?.record(actor, entries.clone());
+        let record = || self.writer(at)?.record(actor, entries.clone());
         self.home.in_order(record)
     }
 
@@ -181,8 +176,7 @@ impl<'h> History<'h> {
         at: Timestamp,
         (entries, paths): (Vec<Entry>, &[PathBuf]),
     ) -> Result<u64> {
-        let appeared = |entry: &Entry| change::is_applied(self.home, None, entry);
-        let mut writer = self.writer(at, &appeared)?;
+        let mut writer = self.writer(at)?;
         let first = writer.next();
         writer.record_found(actor, entries, paths)?;
         Ok(first)
@@ -195,17 +189,14 @@ impl<'h> History<'h> {
 
     /// The same, whatever an order has to say.
     pub(crate) fn void_alone(&self, actor: &WorkerId, at: Timestamp) -> Result<()> {
-        let appeared = |entry: &Entry| change::is_applied(self.home, None, entry);
-        self.writer_in(&|| Ok(None), at, &appeared)?
-            .record(actor, Vec::new())
+        self.writer_in(&|| Ok(None), at)?.record(actor, Vec::new())
     }
 
     /// The same for a change that failed before the eyes of whoever made it, and who says so.
     fn take_back(&self, actor: &WorkerId, at: Timestamp) -> Result<()> {
-        let appeared = |entry: &Entry| change::is_applied(self.home, None, entry);
-        let mut writer = self.writer(at, &appeared)?;
+        let mut writer = self.writer(at)?;
         let lines = self.end(TAIL, last_change)?.lines;
-        writer.voids = self.unsettled(lines, &appeared, Fate::Failed)?;
+        writer.voids = self.unsettled(lines, Fate::Failed)?;
         writer.record(actor, Vec::new())
     }
 
@@ -215,15 +206,14 @@ impl<'h> History<'h> {
     }
 
     /// Takes the history's lock and looks whether the last recorded change has appeared.
-    pub(crate) fn writer(&self, at: Timestamp, appeared: Appeared<'_>) -> Result<Writer<'_>> {
-        self.writer_in(&|| self.home.order_of(&self.repo), at, appeared)
+    pub(crate) fn writer(&self, at: Timestamp) -> Result<Writer<'_>> {
+        self.writer_in(&|| self.home.order_of(&self.repo), at)
     }
 
     fn writer_in<'w>(
         &'w self,
-        order: &dyn Fn() -> Result<Option<&'w dyn Sequencer>>,
+        order: &dyn Fn() -> Result<Option<Box<dyn ChangeOrder + 'w>>>,
         at: Timestamp,
-        appeared: Appeared<'_>,
     ) -> Result<Writer<'w>> {
         let fs = self.home.fs();
         let dir = self.home.repository_dir(&self.repo);
@@ -235,7 +225,7 @@ impl<'h> History<'h> {
         let lock = fsx::lock(fs, &self.lock_path(), Rank::History, fsx::DEFAULT_WAIT, at)?;
         let order = order()?;
         // Whether all of a shared one has appeared is on record.
-        let end = self.end(TAIL, order.map_or(last_change, |_| last_line))?;
+        let end = self.end(TAIL, order.as_ref().map_or(last_change, |_| last_line))?;
         let last = end.number();
         let End {
             lines,
@@ -251,8 +241,8 @@ impl<'h> History<'h> {
             }
             .into());
         }
-        let voids = match order {
-            None => self.unsettled(lines, appeared, Fate::CutShort)?,
+        let voids = match &order {
+            None => self.unsettled(lines, Fate::CutShort)?,
             // What the fleet has is finished, and that takes the locks of what it changes.
             Some(_) if is_cut || self.settled() != (last, prev.clone().unwrap_or_default()) => {
                 return Err(self.overtaken());
@@ -276,7 +266,7 @@ impl<'h> History<'h> {
     }
 
     /// The entries that take back what the last change told of and did not bring about.
-    fn unsettled(&self, last: Vec<Line>, appeared: Appeared<'_>, fate: Fate) -> Result<Vec<Entry>> {
+    fn unsettled(&self, last: Vec<Line>, fate: Fate) -> Result<Vec<Entry>> {
         if self.has_settled(last.last().map_or(0, |line| line.n))? {
             return Ok(Vec::new());
         }
@@ -284,16 +274,8 @@ impl<'h> History<'h> {
         let voided: Vec<u64> = last.iter().filter_map(|line| line.entry.voids()).collect();
         let first = last.first().map_or(0, |line| line.n);
         for line in last {
-            let entry = &line.entry;
-            let may_be_void = entry.rev().is_some()
-                || entry.seq.is_some()
-                || entry.number(reservations::NUMBER).is_some()
-                || matches!(
-                    entry.kind,
-                    Kind::WorkerRegistered | Kind::WorkerRetired | Kind::TokenIssued
-                );
-            let open = may_be_void && !voided.contains(&line.n);
-            if open && !(appeared(entry)? && self.is_beside(line.n, entry, fate)?) {
+            let open = line.entry.may_be_void() && !voided.contains(&line.n);
+            if open && !self.has_appeared((line.n, &line.entry), fate)? {
                 let mut void = Entry::new(Kind::Void)
                     .detail("n", line.n)
                     .detail("op", first);
@@ -305,14 +287,6 @@ impl<'h> History<'h> {
             }
         }
         Ok(voids)
-    }
-
-    /// Whether it is in what the repository has beside its lists: its mail, its reservations.
-    fn is_beside(&self, n: u64, entry: &Entry, fate: Fate) -> Result<bool> {
-        Ok(
-            relay::is_applied((self.home, &self.repo), (n, entry), fate)?
-                && reservations::is_applied(self.home, &self.repo, entry)?,
-        )
     }
 
     /// Its end, with the lines that `last` finds there; none only where the history is empty. At first
@@ -442,7 +416,7 @@ fn last_change(bytes: &[u8]) -> Last {
 pub(crate) struct Writer<'h> {
     history: &'h History<'h>,
     /// Who says whether the change comes next, where others follow.
-    order: Option<&'h dyn Sequencer>,
+    order: Option<Box<dyn ChangeOrder + 'h>>,
     _lock: Lock,
     at: Timestamp,
     last: u64,
@@ -463,7 +437,7 @@ impl Writer<'_> {
         entries: Vec<Entry>,
         mut staged: StagedBatch<'_>,
     ) -> Result<()> {
-        let creates = entries.iter().any(change::creates);
+        let creates = entries.iter().any(Entry::creates);
         let text = self.lines(actor, entries);
         let shared = self.publish(&text, Some(&staged), &[])?;
         staged.publish_first()?;
@@ -480,8 +454,8 @@ impl Writer<'_> {
                 Ok(())
             }
             // It has happened, whatever stands in its way here.
-            (Err(_), Some(shared)) => {
-                shared.finish(self.history.home)?;
+            (Err(_), Some(finish)) => {
+                finish()?;
                 self.settle();
                 Ok(())
             }
@@ -526,26 +500,11 @@ impl Writer<'_> {
     fn publish(
         &self,
         lines: &[u8],
-        change: Option<&StagedBatch<'_>>,
+        batch: Option<&StagedBatch<'_>>,
         found: &[PathBuf],
-    ) -> Result<Option<SharedChange>> {
-        let Some(order) = self.order.filter(|_| !lines.is_empty()) else {
-            return Ok(None);
-        };
-        let (home, repo) = (self.history.home, &self.history.repo);
-        let is_overtaken = match home.tells() {
-            // What was said before goes first.
-            None => !Outgoing::of(home, repo).numbers()?.is_empty(),
-            // It has happened after all.
-            Some(report) => report.is_told(self.history)?,
-        };
-        if is_overtaken {
-            return Err(self.history.overtaken());
-        }
-        let mut change = SharedChange::of(home, repo, lines, change)?;
-        change.find(home, found)?;
-        order.publish(&change.numbered())?;
-        Ok(Some(change))
+    ) -> Result<Option<FinishChange>> {
+        let order = self.order.as_ref().filter(|_| !lines.is_empty());
+        order.map(|it| it.publish(lines, batch, found)).transpose()
     }
 
     /// Says that the change has appeared.

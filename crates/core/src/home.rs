@@ -34,7 +34,7 @@ pub struct Home {
     clock: Arc<dyn Clock>,
     environment: Arc<Environment>,
     on_behalf: Option<Speaker>,
-    order: Option<Arc<dyn Sequencer>>,
+    order: Option<Order>,
     tells: Option<Arc<KeptReport>>,
 }
 
@@ -48,6 +48,17 @@ pub struct Environment {
     /// Flagpost's own variables that are set; a setting may have one. What is not UTF-8 in them is shown as U+FFFD.
     pub settings: BTreeMap<String, String>,
 }
+
+/// Who puts the changes of a home's shared repositories in order.
+#[derive(Debug, Clone)]
+struct Order {
+    sequencer: Arc<dyn Sequencer>,
+    tell: TellKept,
+}
+
+/// Tells the fleet what was kept of a repository while it was away; a sentence of each report that was refused
+/// for good. What was said is an operation, of which a home knows nothing.
+pub type TellKept = fn(&Home, &RepoId) -> Result<Vec<String>>;
 
 /// What the environment says about who acts on what.
 #[derive(Debug, Clone, Default)]
@@ -122,14 +133,20 @@ impl Home {
 
     /// The same home, whose shared repositories are put in this order.
     #[must_use]
-    pub fn ordered(mut self, order: Arc<dyn Sequencer>) -> Self {
-        self.order = Some(order);
+    pub fn ordered(mut self, sequencer: Arc<dyn Sequencer>, tell: TellKept) -> Self {
+        self.order = Some(Order { sequencer, tell });
         self
     }
 
     /// Who puts the changes of shared repositories in order.
     pub(crate) fn order(&self) -> Option<&dyn Sequencer> {
-        self.order.as_deref()
+        self.order.as_ref().map(|it| &*it.sequencer)
+    }
+
+    /// Tells the fleet what was kept of a repository while it was away. The caller holds no lock.
+    pub(crate) fn tell_kept(&self, repo: &RepoId) -> Result<()> {
+        let tell = self.order.as_ref().map(|it| it.tell);
+        tell.map_or(Ok(()), |tell| tell(self, repo).map(drop))
     }
 
     /// The same home, in which a report is told that was kept: each line of the history says so.
@@ -303,6 +320,11 @@ impl Home {
     /// One repository's directory.
     pub fn repository_dir(&self, repository: &RepoId) -> PathBuf {
         self.repositories_root().join(repository.as_str())
+    }
+
+    /// Where the workers of a repository have their directories.
+    pub(crate) fn workers_dir(&self, repository: &RepoId) -> PathBuf {
+        self.repository_dir(repository).join("workers")
     }
 
     /// The home's own lists, in order; [`crate::roots`] knows the others.

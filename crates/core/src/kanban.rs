@@ -19,7 +19,7 @@ use crate::{
     error::{Error, Result},
     home::Home,
     list::List,
-    roots, sessions, shape,
+    roots, sessions,
 };
 
 /// Every list, in the order of `collated`: those of ours, and those that can only be read.
@@ -142,7 +142,7 @@ fn context(home: &Home, dir: &Path) -> Result<Value> {
         json!({"name": it.name, "content": it.text, "lastModified": at})
     });
     Ok(json!({
-        "executionDir": shape::path(dir),
+        "executionDir": dir.to_string_lossy(),
         "artifacts": artifacts.collect::<Vec<_>>(),
         "progress": progress,
     }))

@@ -14,22 +14,23 @@ mod shared_change;
 mod shared_dir;
 mod standing;
 mod take_over;
-mod telling;
 
-use std::time::{Duration, Instant};
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
-use flagpost_disk::fsx;
+use flagpost_disk::fsx::{self, StagedBatch};
 use flagpost_model::RepoId;
 
 pub use base::{BasePart, share};
 pub use list_names::{lists, must_be_free};
 pub use message::Message;
-pub(crate) use outgoing::Outgoing;
-pub use outgoing::{keep, kept};
+pub use outgoing::kept;
+pub(crate) use outgoing::{FORM, KeptFile, Outgoing};
 pub use shared_change::SharedChange;
 pub use standing::{fleet_dir, membership_file, note, seen, sight, time};
 pub use take_over::{TakenOver, take_over};
-pub use telling::tell;
 
 pub use crate::{
     error::OrderRefusal,
@@ -39,10 +40,11 @@ use crate::{
     error::{Error, Result},
     history::History,
     home::Home,
+    sequencer::{ChangeOrder, FinishChange},
 };
 
 /// So often an operation is begun again because another machine was first.
-const TRIES: usize = 8;
+pub(crate) const TRIES: usize = 8;
 
 /// After that it is not begun again: somebody waits.
 const LONGEST: Duration = Duration::from_secs(10);
@@ -96,16 +98,29 @@ impl Home {
             match (operation(), self.order()) {
                 (Err(Error::Order(OrderRefusal::Overtaken { repo })), Some(order)) if may_try => {
                     order.catch_up(&repo)?;
-                    tell(self, &repo)?;
+                    self.tell_kept(&repo)?;
                 }
                 (done, _) => return done,
             }
         }
     }
 
-    /// Who puts the changes of this repository in order; none where it is not shared.
-    pub(crate) fn order_of(&self, repo: &RepoId) -> Result<Option<&dyn Sequencer>> {
-        if !History::of(self, repo).is_shared()? {
+    /// What puts the changes of this repository in order; none where it is not shared.
+    pub(crate) fn order_of(&self, repo: &RepoId) -> Result<Option<Box<dyn ChangeOrder + '_>>> {
+        let Some(sequencer) = self.sequencer_of(repo)? else {
+            return Ok(None);
+        };
+        let (home, repo) = (self, repo.clone());
+        Ok(Some(Box::new(SharedOrder {
+            home,
+            repo,
+            sequencer,
+        })))
+    }
+
+    /// Who puts them in order; none where it is not shared.
+    pub(crate) fn sequencer_of(&self, repo: &RepoId) -> Result<Option<&dyn Sequencer>> {
+        if !is_shared(self, repo)? {
             return Ok(None);
         }
         let order = self.order().ok_or_else(|| OrderRefusal::Unreachable {
@@ -113,5 +128,39 @@ impl Home {
             reason: "this process has no connection to the fleet's server".to_owned(),
         })?;
         Ok(Some(order))
+    }
+}
+
+/// The order of a shared repository, as its history knows it.
+#[derive(Debug)]
+struct SharedOrder<'h> {
+    home: &'h Home,
+    repo: RepoId,
+    sequencer: &'h dyn Sequencer,
+}
+
+impl ChangeOrder for SharedOrder<'_> {
+    fn publish(
+        &self,
+        lines: &[u8],
+        batch: Option<&StagedBatch<'_>>,
+        found: &[PathBuf],
+    ) -> Result<FinishChange> {
+        let Self { home, repo, .. } = self;
+        let is_overtaken = match home.tells() {
+            // What was said before goes first.
+            None => !Outgoing::of(home, repo).numbers()?.is_empty(),
+            // It has happened after all.
+            Some(report) => report.is_told(&History::of(home, repo))?,
+        };
+        if is_overtaken {
+            let repo = repo.clone();
+            return Err(OrderRefusal::Overtaken { repo }.into());
+        }
+        let mut change = SharedChange::of(home, repo, lines, batch)?;
+        change.find(home, found)?;
+        self.sequencer.publish(&change.numbered())?;
+        let home = (*home).clone();
+        Ok(Box::new(move || change.finish(&home)))
     }
 }

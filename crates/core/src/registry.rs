@@ -3,13 +3,12 @@
 //! Owns finding one by what a person calls it. A record that cannot be read is passed over: the
 //! doctor tells of it.
 
-use flagpost_model::{ListRef, RepoId};
+use flagpost_model::RepoId;
 
 use crate::{
     error::{Error, Result},
     home::Home,
     repository::{self, Repository},
-    sessions::{SessionStatus, Sessions},
 };
 
 /// Every registered repository, by name.
@@ -56,23 +55,6 @@ pub fn repository(home: &Home, given: &str) -> Result<Repository> {
             candidates: fitting.iter().map(|it| it.name.to_string()).collect(),
         }),
     }
-}
-
-/// The repository in which a run of this list is under way, `here` before any other: a list may be run
-/// from anywhere. What stands in the way of looking into one hides no other.
-pub fn running(home: &Home, list: &ListRef, here: Option<&Repository>) -> Result<Repository> {
-    let others = repositories(home)?.into_iter();
-    let others = others.filter(|it| here.is_none_or(|here| here.id != it.id));
-    let mut all = here.cloned().into_iter().chain(others);
-    let runs = |it: &Repository| {
-        let standing = Sessions::of(home, it).status().ok().flatten();
-        standing.is_some_and(|(stage, lock)| {
-            stage == SessionStatus::Live && lock.list.as_ref() == Some(list)
-        })
-    };
-    all.find(runs).ok_or_else(|| Error::NoRun {
-        place: format!("for list {list}, in any repository"),
-    })
 }
 
 /// The repository that is meant where nobody says which: the only one.

@@ -23,7 +23,7 @@ use crate::{
     git::Git,
     history::{self, Entry, History},
     home::Home,
-    list::List,
+    roots,
 };
 
 /// The key in the repository's git configuration.
@@ -320,11 +320,8 @@ fn free_name(home: &Home, top: &Path, id: &RepoId) -> Result<ListId> {
         .take(flagpost_model::id::MAX_LEN - 9)
         .collect();
     let plain: ListId = plain.parse().or_else(|_| "repository".parse())?;
-    let dir = match List::open(home, &plain) {
-        Ok(list) => list.dir().clone(),
-        Err(Error::NotFound { .. }) => home.list_dir(&plain),
-        Err(error) => return Err(error),
-    };
+    let dir = roots::dir_of(home, plain.as_str())?;
+    let dir = dir.unwrap_or_else(|| home.list_dir(&plain));
     let binding = dir.join(claude_tasks::REPOSITORY);
     let bound_elsewhere =
         fsx::read_lossy(home.fs(), &binding)?.is_some_and(|text| text.trim() != id.as_str());

@@ -138,9 +138,19 @@ pub fn scan(home: &Home) -> Result<Vec<Root>> {
     Ok(roots)
 }
 
+/// The directory of the list of this name: in the home, else in the first root that has it.
+pub(crate) fn dir_of(home: &Home, list: &str) -> Result<Option<PathBuf>> {
+    let root = home.tasks_root();
+    // A file among the lists is none.
+    match list_dir(home, &root, list)? {
+        Some(_) => Ok(Some(root.join(list))),
+        None => find(home, list),
+    }
+}
+
 /// The directory of the list of this name in the first root that has it. Where none has it and one
 /// could not be looked at, it may be there: that is an error.
-pub(crate) fn find(home: &Home, list: &str) -> Result<Option<PathBuf>> {
+fn find(home: &Home, list: &str) -> Result<Option<PathBuf>> {
     let mut unsure = None;
     for (_, real) in declared(home)? {
         match real.and_then(|root| list_dir(home, &root, list)) {

@@ -1,9 +1,11 @@
 //! Who says which change of a shared repository comes next, as a home knows it (`docs/machines.md`).
 //!
-//! Owns the seam and what crosses it: a change with its numbers, as bytes that only [`crate::order`] reads.
+//! Owns the seam and what crosses it: a change with its numbers, as bytes that only [`crate::order`] reads. For a
+//! history there is one above it: the lines of a change and its files, which become such bytes on the way.
 
-use std::fmt;
+use std::{fmt, path::PathBuf};
 
+use flagpost_disk::fsx::StagedBatch;
 use flagpost_model::{ListId, RepoId, WorkerId};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -42,6 +44,21 @@ pub struct NumberedChange {
     /// All of it.
     pub bytes: Vec<u8>,
 }
+
+/// Puts the changes of one repository in order, for its history.
+pub(crate) trait ChangeOrder: fmt::Debug {
+    /// Puts the change that these lines tell of, and that this batch makes or other hands made of these files,
+    /// after the last one of all machines. From then on it has happened.
+    fn publish(
+        &self,
+        lines: &[u8],
+        batch: Option<&StagedBatch<'_>>,
+        found: &[PathBuf],
+    ) -> Result<FinishChange>;
+}
+
+/// Does what is still to be done with the files of a change that has happened, under the locks of whoever made it.
+pub(crate) type FinishChange = Box<dyn FnOnce() -> Result<()>>;
 
 /// Who published a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,14 +9,7 @@ use flagpost_disk::fsx;
 use flagpost_model::WorkerId;
 use jiff::{Timestamp, tz::TimeZone};
 
-use crate::{
-    error::Result,
-    home::Home,
-    list::List,
-    registry,
-    relay::{Fleet, slash},
-    roots,
-};
+use crate::{error::Result, home::Home, list::List, registry, relay::Fleet, roots, slash};
 
 /// Removes the temporaries of dead writers from every directory of the home and of its lists; how many
 /// there were, those that other writers of a fleet's mail left among them. Those of live writers, and

@@ -1,13 +1,13 @@
 //! What only the daemon answers, and the schemas of all that it answers with.
 
-use flagpost_core::answers::{LineAnswer, Schema};
+use flagpost_core::answers::Schema;
 use flagpost_model::view;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
-    events::{FleetChange, ListChange, Resync},
+    events::{FleetChange, ListChange, Resync, Transition},
     instance::Reached,
 };
 
@@ -24,7 +24,7 @@ flagpost_core::answers! {
 
 /// The schemas of all that the daemon answers with, and of what has none of its own.
 pub fn schemas() -> impl Iterator<Item = &'static Schema> {
-    flagpost_core::answers::schemas().chain(ANSWERS)
+    flagpost_core::operations::schemas().chain(ANSWERS)
 }
 
 /// The daemon of a home.
@@ -50,16 +50,6 @@ pub(crate) struct LinkAnswer {
 pub(crate) struct SignedOut {
     /// How many were in.
     pub(crate) browsers: usize,
-}
-
-/// A transition, as it is told to those who listen.
-///
-/// The data of an event of GET /v1/events and GET /v1/relay/inbox/events.
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct Transition<'a> {
-    /// The event's name.
-    pub(crate) event: &'a str,
-    pub(crate) line: LineAnswer<'a>,
 }
 
 view! {

@@ -12,6 +12,7 @@
 mod answers;
 mod bridge;
 mod client;
+mod config;
 mod connections;
 mod duties;
 mod error;
@@ -25,9 +26,10 @@ mod strangers;
 
 pub use answers::schemas;
 pub use client::{link, link_page, sign_out};
+pub use config::DaemonConfig;
 pub use error::{Error, Result};
 pub use events::WatchMode;
 pub use http::openapi;
 pub use instance::{DaemonStatus, Instance, Paths, Reached, VERSION, status};
 pub use launch::{Started, start, stop};
-pub use serve::{DaemonConfig, run, signals};
+pub use serve::{run, signals};

@@ -6,7 +6,6 @@
 use std::{
     future::Future,
     net::{Ipv4Addr, TcpListener as StdTcpListener},
-    os::unix::net::UnixListener as StdUnixListener,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -15,12 +14,10 @@ use std::{
 };
 
 use flagpost_core::{
-    Home,
     relay::{liveness, observe as mail},
     tasks::observe as tasks,
 };
 use flagpost_disk::fsx;
-use flagpost_model::WorkerId;
 use tokio::{
     net::{TcpListener, UnixListener},
     signal::unix::{SignalKind, signal},
@@ -31,10 +28,11 @@ use tracing::{info, warn};
 
 use crate::{
     bridge,
+    config::DaemonConfig,
     connections::{self, Connections},
     duties::{self, Troubles, Watches},
     error::{Error, Result},
-    events::{self, Hub, WatchMode},
+    events::{self, Hub},
     http::{self, Door, Guard, Shared},
     instance::InstanceLock,
     notify::{Sender, notify},
@@ -44,21 +42,6 @@ use crate::{
 const OPERATIONS: usize = 16;
 /// So long whoever is being answered may take once the end is near.
 const DRAIN: Duration = Duration::from_millis(700);
-
-/// What a daemon is for.
-#[derive(Debug)]
-pub struct DaemonConfig {
-    /// Its home.
-    pub home: Home,
-    /// Who acts where nobody says.
-    pub actor: WorkerId,
-    /// The port on 127.0.0.1; without one that of the daemon before, or any that is free.
-    pub port: Option<u16>,
-    /// How it notices what others do.
-    pub watching: WatchMode,
-    /// A socket that somebody listens at for it, as systemd does; without one it listens itself.
-    pub socket: Option<StdUnixListener>,
-}
 
 /// Whose the socket is.
 enum Origin {

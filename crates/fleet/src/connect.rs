@@ -11,15 +11,71 @@ use std::{
     time::Duration,
 };
 
-use async_nats::{Client, ConnectError, ConnectErrorKind, ConnectOptions, ReconnectToServer};
-use tokio::time::timeout;
+use async_nats::{
+    Client, ConnectError, ConnectErrorKind, ConnectOptions, Event, ReconnectToServer, ServerError,
+};
+use tokio::{
+    sync::{broadcast, watch},
+    time::timeout,
+};
 
 use crate::{
     address::{Invitation, Transport},
     certificate::{encryption, is_other_certificate, of_encryption},
     error::FleetError,
-    hub::{Deadlines, Signs},
 };
+
+/// How long anything may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Deadlines {
+    /// Until a connection stands.
+    pub connect: Duration,
+    /// Until an answer has come. Of several servers each is given its part of this.
+    pub answer: Duration,
+    /// Until an append is settled, all its repetitions included.
+    pub settle: Duration,
+}
+
+impl Default for Deadlines {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(5),
+            answer: Duration::from_secs(3),
+            settle: Duration::from_secs(10),
+        }
+    }
+}
+
+/// What the connection says of itself.
+pub(crate) struct Signs {
+    /// The subjects that the server refused.
+    pub(crate) refused: broadcast::Sender<String>,
+    /// How often the connection was lost.
+    pub(crate) losses: watch::Sender<u64>,
+}
+
+impl Signs {
+    pub(crate) fn hear(&self, event: &Event) {
+        match event {
+            Event::Disconnected | Event::Closed => {
+                self.losses.send_modify(|losses| *losses += 1);
+            }
+            Event::ServerError(ServerError::Other(text)) => {
+                if let Some(subject) = refused_subject(text) {
+                    // Nobody may be waiting.
+                    let _ = self.refused.send(subject.to_owned());
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The subject that the server says may not be published to.
+fn refused_subject(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix("Permissions Violation for Publish to \"")?;
+    rest.split_once('"').map(|(subject, _)| subject)
+}
 
 /// Connects to the first of the servers that lets this machine in.
 pub(crate) async fn connect(
@@ -112,4 +168,17 @@ fn options(
             async {}
         });
     Ok(options)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_names_its_subject() {
+        let text = "Permissions Violation for Publish to \"fp.x.aaaaaaaa\"";
+        assert_eq!(refused_subject(text), Some("fp.x.aaaaaaaa"));
+        let other = "Permissions Violation for Subscription to \"fp.x.aaaaaaaa\"";
+        assert_eq!(refused_subject(other), None);
+    }
 }

@@ -10,40 +10,18 @@ use flagpost_model::{
     RepoId,
     machines::{CopyState, ServerCopy},
 };
-use serde::Deserialize;
 
 use crate::{
     error::FleetError,
     fleet_record::RECORDS,
     hub::Hub,
     server_config::listens_for_machines,
-    stream::{StreamInfo, info, stream_name},
+    stream::{StreamInfo, StreamPeer, info, stream_name},
 };
 
 /// A server from which nothing was heard for so many nanoseconds is away. The others say something each
 /// second.
 const AWAY_AFTER: u64 = 10_000_000_000;
-
-/// What is said of the servers that have a stream; nothing where there is one.
-#[derive(Debug, Default, Clone, Deserialize)]
-#[serde(default)]
-pub(crate) struct StreamCluster {
-    /// Which server leads.
-    leader: Option<String>,
-    /// The others, as it sees them.
-    replicas: Vec<StreamPeer>,
-}
-
-#[derive(Debug, Default, Clone, Deserialize)]
-#[serde(default)]
-struct StreamPeer {
-    name: String,
-    /// It has all.
-    current: bool,
-    offline: bool,
-    /// How many nanoseconds ago it was heard; 0 where it never was.
-    active: u64,
-}
 
 impl StreamPeer {
     fn state(&self) -> CopyState {

@@ -16,7 +16,7 @@ use std::{
 };
 
 use flagpost_core::{
-    Home, describe,
+    Home, describe, operations,
     order::{self, OrderRefusal},
 };
 use flagpost_model::RepoId;
@@ -25,9 +25,11 @@ use crate::{
     error::FleetError,
     fleet_record::MachineRecord,
     keeper::wait_until,
+    link::{Link, LinkError},
     live::LiveMachine,
     membership::Membership,
-    order::{Link, LinkError, begins, follow, lost, put_aside, refusal, seq_of},
+    order::{follow, put_aside, seq_of},
+    refusals::{begins, lost, refusal},
     stand::{OrderEnd, Stand},
     standing::Noted,
     worker_signs::WorkerSigns,
@@ -269,7 +271,7 @@ fn read_on(
 /// Tells the fleet what it has not heard yet. What stands in the way holds up nothing that it says.
 fn tell_kept(home: &Home, repo: &RepoId, tell: Tell<'_>) {
     let about = format!("what repository {repo} keeps for the fleet");
-    match order::tell(home, repo) {
+    match operations::tell(home, repo) {
         Ok(aside) => {
             tell(about, None);
             for it in aside {

@@ -72,6 +72,13 @@ struct Source {
     last: u64,
 }
 
+impl RepoStream {
+    /// All messages from this place on, those to come included.
+    pub fn read_from(&self, seq: u64) -> Result<Follower, FleetError> {
+        Follower::new(self, seq)
+    }
+}
+
 impl Follower {
     pub(crate) fn new(stream: &RepoStream, from: u64) -> Result<Self, FleetError> {
         let info = stream.hub.block_on(info(&stream.hub, &stream.name))?;

@@ -13,8 +13,7 @@ use std::{
 };
 
 use async_nats::{
-    Client, Event, HeaderMap, Message, RequestErrorKind, ServerError, client::Request,
-    connection::State,
+    Client, HeaderMap, Message, RequestErrorKind, client::Request, connection::State,
 };
 use flagpost_model::{MachineId, machines::is_new_enough};
 use futures_util::StreamExt as _;
@@ -28,7 +27,7 @@ use tokio::{
 
 use crate::{
     address::Invitation,
-    connect::connect,
+    connect::{Deadlines, Signs, connect},
     error::FleetError,
     server_config::{RIGHTS, STORAGE, gate},
 };
@@ -51,27 +50,6 @@ const LEAVING: Duration = Duration::from_secs(1);
 /// Between two tries at servers that say that they cannot answer.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// How long anything may take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Deadlines {
-    /// Until a connection stands.
-    pub connect: Duration,
-    /// Until an answer has come. Of several servers each is given its part of this.
-    pub answer: Duration,
-    /// Until an append is settled, all its repetitions included.
-    pub settle: Duration,
-}
-
-impl Default for Deadlines {
-    fn default() -> Self {
-        Self {
-            connect: Duration::from_secs(5),
-            answer: Duration::from_secs(3),
-            settle: Duration::from_secs(10),
-        }
-    }
-}
-
 /// A connection to a fleet's server. Clones share it.
 #[derive(Clone)]
 pub struct Hub {
@@ -82,14 +60,6 @@ pub struct Hub {
     servers: usize,
     deadlines: Deadlines,
     signs: Arc<Signs>,
-}
-
-/// What the connection says of itself.
-pub(crate) struct Signs {
-    /// The subjects that the server refused.
-    refused: broadcast::Sender<String>,
-    /// How often the connection was lost.
-    losses: watch::Sender<u64>,
 }
 
 /// Why a request has no answer.
@@ -454,23 +424,6 @@ fn is_away(answer: &Message) -> bool {
     answer.headers.is_none() && said().is_some_and(is_away)
 }
 
-impl Signs {
-    pub(crate) fn hear(&self, event: &Event) {
-        match event {
-            Event::Disconnected | Event::Closed => {
-                self.losses.send_modify(|losses| *losses += 1);
-            }
-            Event::ServerError(ServerError::Other(text)) => {
-                if let Some(subject) = refused_subject(text) {
-                    // Nobody may be waiting.
-                    let _ = self.refused.send(subject.to_owned());
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
 /// Ends when a subject is named.
 async fn named(refused: &mut broadcast::Receiver<String>, subject: &str) {
     loop {
@@ -479,24 +432,5 @@ async fn named(refused: &mut broadcast::Receiver<String>, subject: &str) {
             Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => {}
             Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
         }
-    }
-}
-
-/// The subject that the server says may not be published to.
-fn refused_subject(text: &str) -> Option<&str> {
-    let rest = text.strip_prefix("Permissions Violation for Publish to \"")?;
-    rest.split_once('"').map(|(subject, _)| subject)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_refusal_names_its_subject() {
-        let text = "Permissions Violation for Publish to \"fp.x.aaaaaaaa\"";
-        assert_eq!(refused_subject(text), Some("fp.x.aaaaaaaa"));
-        let other = "Permissions Violation for Subscription to \"fp.x.aaaaaaaa\"";
-        assert_eq!(refused_subject(other), None);
     }
 }

@@ -6,37 +6,30 @@
 //! the line before it, or not at all.
 
 use std::{
-    collections::BTreeMap,
     fmt,
     path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
     thread,
     time::{Duration, Instant},
 };
 
 use flagpost_core::{
-    Error, Home, Result,
+    Error, Home, Result, operations,
     order::{self, ChangeOrigin, Message, NumberedChange, OrderRefusal, Sequencer},
 };
 use flagpost_model::{ListId, MachineId, RepoId};
 use jiff::{SignedDuration, Timestamp};
-use tokio::runtime::Runtime;
 
 use crate::{
     append::{AppendError, Change},
     error::FleetError,
     fleet_record::Fleet,
-    hub::{Deadlines, Hub},
-    membership::{Membership, MembershipError},
+    link::{Link, LinkError, Place},
+    refusals::{begins, frozen, lost, overtaken, refusal, said, unreachable},
     stand::{OrderEnd, PATIENCE, Stand},
     stored::{ChangeHeaders, Lane, Numbers, Stored, WIRE, before_first},
     stream::RepoStream,
 };
-
-/// How long a verb waits for a connection, and then until its change is settled: others who wait for the
-/// same locks give up after five seconds.
-const CONNECT: Duration = Duration::from_secs(2);
-const SETTLE: Duration = Duration::from_secs(4);
 
 /// How long a verb waits for an order that is begun anew, and from one look to the next.
 const BEGINS_WITHIN: Duration = Duration::from_secs(10);
@@ -56,23 +49,6 @@ pub struct FleetOrder {
     tell: fn(&str),
 }
 
-/// A connection, and what is known of each repository's end.
-pub(crate) struct Link {
-    pub(crate) machine: MachineId,
-    pub(crate) hub: Hub,
-    streams: Mutex<BTreeMap<RepoId, RepoStream>>,
-    places: Mutex<BTreeMap<RepoId, Place>>,
-    /// Ends with the connection.
-    runtime: Option<Runtime>,
-}
-
-/// A message, and the number of its last line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Place {
-    seq: u64,
-    n: u64,
-}
-
 impl fmt::Debug for FleetOrder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("FleetOrder")
@@ -89,7 +65,7 @@ pub fn ordered(home: Home, tell: fn(&str)) -> Home {
         ahead: Mutex::default(),
         tell,
     };
-    home.ordered(Arc::new(order))
+    home.ordered(Arc::new(order), operations::tell)
 }
 
 impl Sequencer for FleetOrder {
@@ -185,60 +161,7 @@ impl FleetOrder {
     }
 }
 
-/// Why there is no connection.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum LinkError {
-    /// What says where it is cannot be read.
-    #[error(transparent)]
-    Member(#[from] MembershipError),
-    /// The home is in no fleet.
-    #[error("this machine belongs to no fleet")]
-    NoMember,
-    /// The server.
-    #[error(transparent)]
-    Fleet(#[from] FleetError),
-}
-
 impl Link {
-    /// With the key of this home's machine.
-    pub(crate) fn open(home: &Home) -> Result<Self, LinkError> {
-        let member = Membership::read(home)?.ok_or(LinkError::NoMember)?;
-        Ok(Self::of(&member)?)
-    }
-
-    pub(crate) fn of(member: &Membership) -> Result<Self, FleetError> {
-        let deadlines = Deadlines {
-            connect: CONNECT,
-            settle: SETTLE,
-            ..Deadlines::default()
-        };
-        Self::within(member, deadlines)
-    }
-
-    /// The same with other deadlines.
-    pub(crate) fn within(member: &Membership, deadlines: Deadlines) -> Result<Self, FleetError> {
-        let runtime = runtime(&member.invitation.to_string())?;
-        let hub = Hub::connect_within(&member.invitation, runtime.handle(), deadlines)?;
-        Ok(Self {
-            machine: member.machine.clone(),
-            hub,
-            streams: Mutex::default(),
-            places: Mutex::default(),
-            runtime: Some(runtime),
-        })
-    }
-
-    /// The order of a repository, looked at once whether it promises what it must.
-    pub(crate) fn stream(&self, repo: &RepoId) -> Result<RepoStream, FleetError> {
-        let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = streams.get(repo) {
-            return Ok(known.clone());
-        }
-        let stream = RepoStream::open(&self.hub, repo)?;
-        streams.insert(repo.clone(), stream.clone());
-        Ok(stream)
-    }
-
     /// Carries out in this home, which is in no order, what the order of a repository has by now. One that
     /// begins anew is waited for. Answers beside what a copy was kept in quarantine.
     pub(crate) fn catch_up(&self, home: &Home, repo: &RepoId) -> Result<Vec<PathBuf>> {
@@ -288,33 +211,6 @@ impl Link {
         self.places().insert(repo.clone(), place);
         Ok(())
     }
-
-    fn places(&self) -> MutexGuard<'_, BTreeMap<RepoId, Place>> {
-        // What another thread left is a place that once was the last.
-        self.places.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Drop for Link {
-    fn drop(&mut self) {
-        // It may end on a thread that must not wait for it.
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
-    }
-}
-
-/// What waits for answers while the process works. One thread is enough for one connection.
-pub fn runtime(server: &str) -> Result<Runtime, FleetError> {
-    let built = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
-        .thread_name("fleet")
-        .enable_all()
-        .build();
-    built.map_err(|error| FleetError::Unreachable {
-        server: server.to_owned(),
-        reason: error.to_string(),
-    })
 }
 
 fn append(
@@ -410,60 +306,4 @@ pub(crate) fn seq_of(stream: &RepoStream, n: u64, last: &Stored) -> Result<u64, 
         }
     }
     Ok(low)
-}
-
-fn overtaken(repo: &RepoId) -> OrderRefusal {
-    OrderRefusal::Overtaken { repo: repo.clone() }
-}
-
-fn unreachable(repo: &RepoId, reason: String) -> OrderRefusal {
-    let repo = repo.clone();
-    OrderRefusal::Unreachable { repo, reason }
-}
-
-fn frozen(repo: &RepoId, reason: String) -> OrderRefusal {
-    let repo = repo.clone();
-    OrderRefusal::Frozen { repo, reason }
-}
-
-/// An order that this machine cannot go by.
-pub(crate) fn lost(repo: &RepoId, reason: &str) -> OrderRefusal {
-    let next = "'flagpost fleet restore' on the machine that founded the fleet begins it anew";
-    frozen(repo, format!("{reason}; {next}"))
-}
-
-/// An order that is not whole yet.
-pub(crate) fn begins(repo: &RepoId) -> OrderRefusal {
-    unreachable(repo, "it begins anew, and is not there yet".to_owned())
-}
-
-/// The same for an order that was there a moment ago: who catches up sees what became of it.
-fn said(repo: &RepoId, error: &FleetError) -> OrderRefusal {
-    match error {
-        FleetError::Gone { .. } | FleetError::Replaced { .. } | FleetError::Shorter { .. } => {
-            overtaken(repo)
-        }
-        error => refusal(repo, error),
-    }
-}
-
-/// What the server's word means to whoever changes a repository.
-pub(crate) fn refusal(repo: &RepoId, error: &FleetError) -> OrderRefusal {
-    match error {
-        FleetError::Unreachable { .. }
-        | FleetError::OtherCertificate { .. }
-        | FleetError::TooOld { .. }
-        | FleetError::NoStore { .. }
-        | FleetError::Refused { .. } => unreachable(repo, error.to_string()),
-        FleetError::NotAllowed { .. } => OrderRefusal::NotAllowed {
-            repo: repo.clone(),
-            reason: error.to_string(),
-        },
-        FleetError::Configuration { .. }
-        | FleetError::Gone { .. }
-        | FleetError::Shorter { .. }
-        | FleetError::Replaced { .. }
-        | FleetError::Exists { .. }
-        | FleetError::Malformed { .. } => frozen(repo, error.to_string()),
-    }
 }

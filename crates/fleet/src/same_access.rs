@@ -16,8 +16,8 @@ use crate::{
     fleet_record::Fleet,
     follow::rest,
     hub::Hub,
+    link::{LinkError, runtime},
     membership::Membership,
-    order::{LinkError, runtime},
     server::{KeptServer, ServerAccess},
     server_error::ServerError,
 };

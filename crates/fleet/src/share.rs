@@ -4,11 +4,10 @@
 //! is there; another machine takes that over in a clone, which it knows by its first commit. What was cut
 //! short is begun again: only a whole base counts, and the last one.
 
-use std::{path::Path, time::Duration};
+use std::path::Path;
 
 use flagpost_core::{
     Home, Repository,
-    git::Git,
     order::{self, Message},
 };
 use flagpost_model::{ListId, MachineId, RepoId, WorkerId};
@@ -16,127 +15,19 @@ use jiff::Timestamp;
 
 use crate::{
     address::Invitation,
-    anew::Founder,
     error::FleetError,
     fleet_record::{Fleet, FleetRecord, ListRecord, MachineRecord, RepoRecord},
-    hub::{Deadlines, Hub},
-    membership::{Membership, MembershipError},
-    order::{Link, name_list, put_aside, runtime},
+    founder::{Founder, PATIENT, name_lists, root_commit},
+    hub::Hub,
+    link::{Link, runtime},
+    membership::Membership,
+    order::put_aside,
     server::KeptServer,
     server_config::MachineAccess,
-    server_error::ServerError,
+    share_error::ShareError,
     stand::base,
     stream::RepoStream,
 };
-
-/// What happens once may take its time: three servers may still be choosing which of them leads.
-pub(crate) const PATIENT: Deadlines = Deadlines {
-    connect: Duration::from_secs(5),
-    answer: Duration::from_secs(12),
-    settle: Duration::from_secs(15),
-};
-
-/// Why a repository or a machine did not come into the fleet.
-#[derive(Debug, thiserror::Error)]
-pub enum ShareError {
-    /// The home belongs to no fleet.
-    #[error("this machine belongs to no fleet")]
-    NoFleet,
-    /// Only the machine that founded the fleet has the administrator's key.
-    #[error("only the machine that founded the fleet can do that")]
-    NotFounder,
-    /// It is no part of the fleet.
-    #[error("repository {repo} is not shared")]
-    NotShared {
-        /// Which.
-        repo: RepoId,
-    },
-    /// Nothing of its order is lost.
-    #[error("the fleet has all of repository {repo}: nothing is to be restored")]
-    Whole {
-        /// Which.
-        repo: RepoId,
-    },
-    /// Another machine has more of it.
-    #[error("machine {machine} has lines up to {theirs}, and this one up to {ours}")]
-    Behind {
-        /// Which machine.
-        machine: MachineId,
-        /// The number of its last line.
-        theirs: u64,
-        /// The number of the last line here.
-        ours: u64,
-    },
-    /// Nothing is removed that only one machine has.
-    #[error("no other machine that is there has line {n} by now")]
-    Unheard {
-        /// The number of the last line.
-        n: u64,
-    },
-    /// A clone is known by its first commit, and there is none.
-    #[error("a repository without a commit cannot be shared: its clones would not be known")]
-    NoCommit,
-    /// The others would lose a server.
-    #[error("this machine keeps a server of the fleet")]
-    KeepsServer,
-    /// It is not let in.
-    #[error("the fleet has no machine {machine}")]
-    NoMachine {
-        /// Which.
-        machine: MachineId,
-    },
-    /// It is shared already.
-    #[error("repository {repo} is shared already")]
-    Shared {
-        /// Which.
-        repo: RepoId,
-    },
-    /// The clone is none of what the fleet shares.
-    #[error(
-        "{dir} is a clone of none of the fleet's repositories, which {}",
-        listed(known)
-    )]
-    Unknown {
-        /// Where one stands.
-        dir: String,
-        /// What it shares, by name.
-        known: Vec<String>,
-    },
-    /// The fleet's order of it has no whole beginning.
-    #[error("repository {repo} was not shared wholly: share it again on the machine that began")]
-    Unfinished {
-        /// Which.
-        repo: RepoId,
-    },
-    /// The home belongs to another fleet.
-    #[error("this machine belongs to the fleet at {server} already, as {machine}")]
-    Member {
-        /// Where that is.
-        server: String,
-        /// What the machine is called there.
-        machine: MachineId,
-    },
-    /// What the machine knows of its fleet.
-    #[error(transparent)]
-    Membership(#[from] MembershipError),
-    /// The server.
-    #[error(transparent)]
-    Fleet(#[from] FleetError),
-    /// The server that is kept here.
-    #[error(transparent)]
-    Server(#[from] ServerError),
-    /// The files.
-    #[error(transparent)]
-    Core(#[from] flagpost_core::Error),
-}
-
-fn listed(known: &[String]) -> String {
-    match known {
-        [] => "shares none yet".to_owned(),
-        [one] => format!("is {one}"),
-        several => format!("are {}", several.join(", ")),
-    }
-}
 
 /// Brings the repository into the fleet of this home, which its machine founded; the number of its last line.
 pub fn share(home: &Home, repository: &Repository, actor: &WorkerId) -> Result<u64, ShareError> {
@@ -162,20 +53,6 @@ pub fn share(home: &Home, repository: &Repository, actor: &WorkerId) -> Result<u
     }
     let after = last.map_or(0, |last| last.seq);
     founder.begin(home, (repo, 1), actor, &|| Ok((stream.clone(), after)))
-}
-
-/// Gives the names of the repository's lists to it, which no other one of the fleet may have.
-pub(crate) fn name_lists(
-    home: &Home,
-    fleet: &Fleet,
-    repository: &Repository,
-) -> Result<(), ShareError> {
-    let (repo, own) = (&repository.id, &repository.name);
-    order::must_be_free(home, repo, own)?;
-    for list in [own].into_iter().chain(&order::lists(home, repo)?) {
-        name_list(fleet, repo, list).map_err(flagpost_core::Error::from)?;
-    }
-    Ok(())
 }
 
 /// What a machine joined.
@@ -332,13 +209,4 @@ fn take_over(
     let last = order::last(home, repo)?;
     let put_aside = put_aside(repo, &aside);
     Ok((repository, last, put_aside))
-}
-
-/// The first commit of the repository around `dir`; none where it has none yet.
-pub(crate) fn root_commit(dir: &Path) -> Result<Option<String>, ShareError> {
-    let mut git = Git::at(dir).args(&["rev-list", "--max-parents=0", "HEAD"]);
-    let answer = git.ask().map_err(flagpost_core::Error::from)?;
-    let text = String::from_utf8_lossy(&answer.out).into_owned();
-    // Of several the oldest comes last.
-    Ok(text.lines().last().map(str::to_owned))
 }

@@ -15,7 +15,8 @@ use flagpost_model::RepoId;
 use crate::{
     error::FleetError,
     fleet_record::RepoRecord,
-    order::{Link, refusal},
+    link::Link,
+    refusals::refusal,
     stored::{Stored, before_first},
     stream::{RepoStream, StreamEnd},
 };

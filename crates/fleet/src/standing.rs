@@ -17,9 +17,9 @@ use flagpost_model::{
 use crate::{
     error::FleetError,
     fleet_record::{MachineRecord, RepoRecord},
+    link::Link,
     live::LiveMachines,
     membership::Membership,
-    order::Link,
     stream::{Replicas, RepoStream},
 };
 

@@ -15,10 +15,8 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use crate::{
-    copies::StreamCluster,
     crowd::Crowd,
     error::FleetError,
-    follower::Follower,
     hub::Hub,
     stored::{Stored, before_first},
 };
@@ -116,6 +114,28 @@ impl StreamInfo {
     pub(crate) fn is_sealed(&self) -> bool {
         self.config["sealed"] == json!(true)
     }
+}
+
+/// What is said of the servers that have a stream; nothing where there is one.
+#[derive(Debug, Default, Clone, Deserialize)]
+#[serde(default)]
+pub(crate) struct StreamCluster {
+    /// Which server leads.
+    pub(crate) leader: Option<String>,
+    /// The others, as it sees them.
+    pub(crate) replicas: Vec<StreamPeer>,
+}
+
+/// One of the others.
+#[derive(Debug, Default, Clone, Deserialize)]
+#[serde(default)]
+pub(crate) struct StreamPeer {
+    pub(crate) name: String,
+    /// It has all.
+    pub(crate) current: bool,
+    pub(crate) offline: bool,
+    /// How many nanoseconds ago it was heard; 0 where it never was.
+    pub(crate) active: u64,
 }
 
 /// Which messages it has.
@@ -305,11 +325,6 @@ impl RepoStream {
                 name: format!("message {seq} of repository {}", self.repo),
             }),
         }
-    }
-
-    /// All messages from this place on, those to come included.
-    pub fn read_from(&self, seq: u64) -> Result<Follower, FleetError> {
-        Follower::new(self, seq)
     }
 
     pub(crate) async fn get_now(&self, seq: u64) -> Result<Option<Stored>, FleetError> {

@@ -15,7 +15,7 @@ use flagpost_core::{
 use flagpost_daemon::Paths;
 
 use crate::{
-    args::Color, commands::daemon::instance, context::Context, error::usage, output::Answer,
+    commands::daemon::instance, context::Context, error::usage, globals::Color, output::Answer,
     screen::is_coloured,
 };
 

@@ -3,7 +3,10 @@
 use clap_complete::env::Shells;
 use flagpost_model::view;
 
-use crate::{completions::VARIABLE, context::Context, error::Unknown, output::Answer};
+use crate::{context::Context, error::Unknown, output::Answer};
+
+/// The variable by which a shell's script asks; the script is printed by `flagpost completions`.
+pub const VARIABLE: &str = "FLAGPOST_COMPLETE";
 
 /// Print the completion script of a shell
 #[derive(Debug, clap::Args)]

@@ -95,7 +95,7 @@ pub fn run(context: &Context, args: &DemoArgs) -> anyhow::Result<Answer> {
     );
     let is_told = !context.globals.json && !context.globals.quiet;
     if is_told {
-        crate::output::say(&note);
+        crate::streams::say(&note);
     }
     let operator = Operator::start(&place.operator, &place.project, &home, &context.settings)?;
     let options = options(actor, &place.agent)?;

@@ -7,16 +7,17 @@ pub use agents::Agents;
 use std::collections::{BTreeMap, BTreeSet};
 
 use flagpost_core::{
-    answers::{self, Examined, FindingCounts},
-    doctor::{self, Finding, Fix, Mended, Repair, RepairOutcome},
+    answers,
+    doctor::{self, Examined, Finding, FindingCounts, Fix, Mended, Repair, RepairOutcome},
 };
 use flagpost_model::finding::{Code, Severity};
 
 use crate::{
     context::Context,
     error::usage,
-    output::{Answer, ask, say},
+    output::Answer,
     screen::Screen,
+    streams::{ask, say},
     terminal::line,
 };
 

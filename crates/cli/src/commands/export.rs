@@ -13,7 +13,7 @@ use flagpost_model::{ListRef, intake::Spelling};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::list::counted;
+use crate::terminal::counted;
 use crate::{context::Context, output::Answer, shape};
 
 /// Export all tasks as JSON, CSV or a plan

@@ -16,12 +16,7 @@ use super::{
     selection::{self, SelectionAction, Where},
     word::{self, AgentRequestDraft},
 };
-use crate::{
-    context::Context,
-    output::{Answer, ask},
-    terminal::title,
-    text::TextArg,
-};
+use crate::{context::Context, output::Answer, streams::ask, terminal::title, text::TextArg};
 
 /// Complete a task
 #[derive(Debug, clap::Args)]

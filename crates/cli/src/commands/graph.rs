@@ -18,7 +18,7 @@ use flagpost_model::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::list::counted;
+use crate::terminal::counted;
 use crate::{context::Context, error::usage, output::Answer, screen::Screen, shape};
 
 /// Draw the tasks and their dependencies

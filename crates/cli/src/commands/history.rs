@@ -14,8 +14,9 @@ use serde_json::Value;
 use super::list::LIMIT;
 use crate::{
     context::Context,
-    output::{Answer, Audience, say, stream, stream_text},
+    output::{Answer, stream},
     screen::Screen,
+    streams::{Audience, say, stream_text},
     terminal::title,
 };
 
@@ -91,7 +92,7 @@ pub fn run(context: &Context, args: &HistoryArgs) -> anyhow::Result<Answer> {
     let task = args.task.as_deref().map(str::parse).transpose()?;
     let wanted = HistoryFilter {
         since: args.since.unwrap_or_default(),
-        about: list.as_ref().map(|list| (list, task)),
+        about: list.as_ref().map(|list| list.lines(task)),
         worker: args.worker.as_deref().map(str::parse).transpose()?,
         kinds: args.kinds.clone(),
     };
@@ -141,7 +142,7 @@ fn follow(
     context: &Context,
     history: &History<'_>,
     mut tail: Tail,
-    mut wanted: HistoryFilter<'_>,
+    mut wanted: HistoryFilter,
     own: Option<&ListId>,
 ) -> anyhow::Result<Answer> {
     loop {

@@ -23,7 +23,7 @@ use flagpost_model::{
 };
 
 use super::query::named;
-use crate::{args::Globals, context::Context};
+use crate::{context::Context, globals::Globals};
 
 /// Answer a client's hook (called by the hook)
 #[derive(Debug, clap::Args)]

@@ -15,8 +15,9 @@ use super::query::named;
 use crate::{
     context::Context,
     error::usage,
-    output::{Answer, confirm, say},
+    output::Answer,
     screen::Screen,
+    streams::{confirm, say},
 };
 
 /// The verbs on hooks.

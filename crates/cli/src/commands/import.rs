@@ -240,7 +240,7 @@ fn notes(imported: &[ImportedTask], intake: &Intake) -> Vec<String> {
     })));
     let adds = imported.iter().any(|it| it.fate == ImportOutcome::Added);
     if adds && intake.held > 0 {
-        let tasks = super::list::counted(intake.held, "task", "tasks");
+        let tasks = crate::terminal::counted(intake.held, "task", "tasks");
         notes.push(format!(
             "{tasks} had a holder or a running timer there; here nobody holds them"
         ));

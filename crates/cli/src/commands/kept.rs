@@ -6,7 +6,6 @@
 use flagpost_core::{
     Error,
     operations::{self, Arguments, Caller, CallerPlace, Identity, Operation, Parameter},
-    order,
 };
 use flagpost_model::decision::Via;
 use serde_json::{Map, Value};
@@ -41,6 +40,6 @@ pub fn instead(
         .iter()
         .map(|it| Arguments::read(&parameters, Vec::new(), it.clone()));
     let said = said.collect::<Result<Vec<_>, _>>()?;
-    let kept = order::keep(&caller, operation, &said, error)?;
+    let kept = operations::keep(&caller, operation, &said, error)?;
     Ok(Answer::of(&kept).text(kept.note))
 }

@@ -29,14 +29,15 @@ use signal_hook::{
     flag,
 };
 
-use super::{list::counted, run::is_ignored};
 use crate::{
     context::Context,
     error::usage_with,
-    output::{self, Answer, ask, say, stream},
+    output::{Answer, stream},
     progress::{self, short},
     screen::Screen,
-    terminal::{line, title},
+    signals::is_ignored,
+    streams::{self, ask, say},
+    terminal::{counted, line, title},
 };
 
 pub use answers::{LandedAnswer, LandingRehearsal, ToLand};
@@ -179,7 +180,7 @@ fn confirm(context: &Context, view: &LandingView, terms: &LandingTerms) -> anyho
         return Ok(());
     }
     let screen = Screen::of(context);
-    output::say_styled(table(screen, view).trim_end());
+    streams::say_styled(table(screen, view).trim_end());
     let check = match &terms.check {
         Some(check) => format!("checked by '{check}'"),
         None => "without a check".to_owned(),
@@ -256,7 +257,7 @@ fn watched(
         say(&format!("{kept}: 'flagpost worktree list' says why"));
     }
     if stop.load(Ordering::Relaxed) && report.is_ok() {
-        output::say("the landing was over when it was to end");
+        streams::say("the landing was over when it was to end");
     }
     Ok(report?)
 }

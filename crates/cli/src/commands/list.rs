@@ -14,7 +14,7 @@ use super::{
     query::{self, QueryArgs, named},
     rows::Rows,
 };
-use crate::{context::Context, output::Answer, shape};
+use crate::{context::Context, output::Answer, shape, terminal::counted};
 
 /// Tasks that are shown where nobody says how many.
 pub const LIMIT: usize = 50;
@@ -152,11 +152,6 @@ fn none(
         Some(filter) if !nothing_asked => format!("none of the {tasks} {id} fits {filter}"),
         _ => format!("none of the {tasks} {id} is one of these; --all shows every task"),
     })
-}
-
-/// A number and what it counts.
-pub fn counted(n: usize, one: &str, several: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { several })
 }
 
 /// What a reader of bare ids would not notice: that there are more.

@@ -23,8 +23,9 @@ use self::page::Page;
 use super::run::sessions;
 use crate::{
     context::Context,
-    output::{Answer, Audience, say, stream_text},
+    output::Answer,
     screen::Screen,
+    streams::{Audience, say, stream_text},
     terminal::title,
 };
 

@@ -7,7 +7,7 @@ use clap_mangen::Man;
 use flagpost_core::files;
 use flagpost_model::view;
 
-use crate::{context::Context, error::Unknown, groups, output::Answer};
+use crate::{context::Context, error::Unknown, output::Answer};
 
 /// Print a manual page, or write them all
 #[derive(Debug, clap::Args)]
@@ -25,8 +25,8 @@ pub struct ManArgs {
 }
 
 /// Prints or writes.
-pub fn run(context: &Context, args: &ManArgs) -> anyhow::Result<Answer> {
-    let mut program = groups::program().disable_help_subcommand(true);
+pub fn run(context: &Context, program: Command, args: &ManArgs) -> anyhow::Result<Answer> {
+    let mut program = program.disable_help_subcommand(true);
     program.build();
     match &args.out {
         Some(dir) => write_all(context, &program, dir),

@@ -19,7 +19,7 @@ use signal_hook::{
 };
 
 use super::query::named;
-use crate::{context::Context, output, output::Answer, screen::Screen, terminal::line};
+use crate::{context::Context, output::Answer, screen::Screen, streams, terminal::line};
 
 /// The verbs on notifications.
 #[derive(Debug, Subcommand)]
@@ -106,7 +106,7 @@ fn test(
     let Some(told) = notifications::tell(channel, settings, &notice, stop) else {
         let terminal = &context.settings.terminal;
         let bytes = signal(settings.signal, terminal, &notice.text());
-        return Ok(match output::ring(&bytes)? {
+        return Ok(match streams::ring(&bytes)? {
             true => TestedChannel::of(channel, TestResult::Sent, None),
             false => {
                 let why = "stderr is no terminal; the cockpit tells its own".to_owned();

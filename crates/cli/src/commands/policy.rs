@@ -6,7 +6,8 @@ use flagpost_model::view;
 
 use crate::{
     context::Context,
-    output::{Answer, confirm, say},
+    output::Answer,
+    streams::{confirm, say},
     terminal::clean,
 };
 

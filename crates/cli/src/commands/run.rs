@@ -14,7 +14,6 @@ use flagpost_core::{
     answers::each,
     config::keys,
     landing::LandingView,
-    messages,
     relay::Fleet,
     sessions::{self, Sessions},
 };
@@ -43,10 +42,12 @@ use crate::{
     },
     context::Context,
     error::{Invalid, usage_with},
-    output::{self, Answer},
+    output::Answer,
     progress::{self, Next, OutcomeCounts, RunProgress, Watcher},
     screen::Screen,
     shape,
+    signals::is_ignored,
+    streams,
     terminal::line,
 };
 
@@ -158,7 +159,7 @@ pub fn run(context: &Context, args: &RunArgs) -> anyhow::Result<Answer> {
     };
     let loaded = list.load()?;
     for it in shape::skipped_notes(&loaded.skipped) {
-        output::say(&format!("flagpost: {it}"));
+        streams::say(&format!("flagpost: {it}"));
     }
     let outlines = &loaded.outlines;
     let group = args.task_group.as_deref();
@@ -214,14 +215,14 @@ pub fn run(context: &Context, args: &RunArgs) -> anyhow::Result<Answer> {
     // Who stands in the way of the directory is told of where it matters.
     let reservations = context.fleet()?.reservations().scan().unwrap_or_default();
     for it in super::reserve::skipped(&reservations) {
-        output::say(&format!("flagpost: {it}"));
+        streams::say(&format!("flagpost: {it}"));
     }
     loop {
         let (report, account) = watched(context, &context.home, &repository, &list, &options)?;
         if !goes_on(&list, &report, &options)? {
             return Ok(answer(context, &list, &report, &account));
         }
-        output::say("what did not land is done again");
+        streams::say("what did not land is done again");
     }
 }
 
@@ -409,7 +410,7 @@ fn put_in_order(context: &Context, list: &List<'_>) -> anyhow::Result<()> {
         Ok(_) => {
             flagpost_run::end_agents(&sessions)?;
             let fleet = Fleet::of(&context.home, &repository.id);
-            messages::reconcile_ended(&sessions, &fleet, list, &actor)?;
+            sessions::reconcile_ended(&sessions, &fleet, list, &actor)?;
         }
         // Somebody runs other tasks.
         Err(flagpost_core::Error::SessionLive { .. }) => {}
@@ -431,12 +432,12 @@ fn clear_unsure(
         return Ok(());
     };
     let question = || format!("{unsure}: move its files aside and start all the same?");
-    if !is_forced && output::ask(&question())? != Some(true) {
+    if !is_forced && streams::ask(&question())? != Some(true) {
         return Err(unsure.into());
     }
     let recovered = sessions::recover_unsure(&sessions, list, &context.actor()?)?;
     if let Some(recovered) = recovered {
-        output::say(&format!("its files are in {}", recovered.dir.display()));
+        streams::say(&format!("its files are in {}", recovered.dir.display()));
     }
     Ok(())
 }
@@ -457,19 +458,6 @@ fn pass_on_signals(send: mpsc::Sender<Input>) -> anyhow::Result<()> {
         }
     });
     Ok(())
-}
-
-/// Whether whoever started us had this signal ignored.
-pub fn is_ignored(signal: i32) -> bool {
-    ignored_signals() >> (signal - 1) & 1 == 1
-}
-
-/// The signals that are ignored, a bit each; none where the system does not say.
-fn ignored_signals() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
-        .unwrap_or_default()
 }
 
 fn plan(context: &Context, config: &RunConfig, rehearsal: &Rehearsal, loaded: &Loaded) -> Answer {

@@ -1,9 +1,10 @@
 //! `schema`: what the JSON answers look like.
 
+use flagpost_core::answers::Schema;
 use flagpost_model::view;
 use serde_json::{Map, Value};
 
-use crate::{context::Context, error::Unknown, output::Answer, schemas, screen::Screen};
+use crate::{context::Context, error::Unknown, output::Answer, screen::Screen};
 
 /// Print the JSON Schema of an answer
 #[derive(Debug, clap::Args)]
@@ -17,14 +18,13 @@ pub struct SchemaArgs {
 }
 
 /// Prints it.
-pub fn run(context: &Context, args: &SchemaArgs) -> anyhow::Result<Answer> {
+pub fn run(context: &Context, all: &[Schema], args: &SchemaArgs) -> anyhow::Result<Answer> {
     let Some(name) = args.schema.as_deref() else {
-        return list(context);
+        return list(context, all);
     };
     // As it stands in an answer, too.
     let bare = name.strip_prefix("flagpost.").unwrap_or(name);
     let bare = bare.strip_suffix("/1").unwrap_or(bare);
-    let all = schemas::all();
     let names = all.iter().map(|schema| schema.name);
     let Some(schema) = all.iter().find(|schema| schema.name == bare) else {
         return Err(Unknown::new("schema", bare, names).into());
@@ -62,10 +62,9 @@ view! {
     }
 }
 
-fn list(context: &Context) -> anyhow::Result<Answer> {
+fn list(context: &Context, all: &[Schema]) -> anyhow::Result<Answer> {
     let (mut rows, mut each) = (Vec::new(), Vec::new());
-    let all = schemas::all();
-    for schema in &all {
+    for schema in all {
         let title = schema.title();
         rows.push(vec![schema.name.to_owned(), title.clone()]);
         each.push(Titled::new(schema.name, title));

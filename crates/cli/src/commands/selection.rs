@@ -15,12 +15,13 @@ use flagpost_model::{
     view,
 };
 
-use super::{list::counted, query};
+use super::query;
 use crate::{
     context::Context,
     error::{self, Invalid, usage, usage_with},
-    output::{Answer, ask},
-    terminal::title,
+    output::Answer,
+    streams::ask,
+    terminal::{counted, title},
 };
 
 /// Tasks by query instead of by id.

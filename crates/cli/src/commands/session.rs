@@ -5,18 +5,18 @@ use std::{borrow::Cow, collections::BTreeSet};
 use clap::Subcommand;
 use flagpost_core::{
     answers::{SessionInFull, SessionsAnswer, each},
-    messages,
+    landing::SessionLanding,
     sessions::{self, How, Session as Record, Sessions, render_duration},
 };
 use flagpost_model::{SessionId, TaskId, view};
 
-use super::{list::counted, run::sessions};
+use super::run::sessions;
 use crate::{
     context::Context,
     output::{Answer, stream_named},
     progress,
     screen::Screen,
-    terminal::title,
+    terminal::{counted, title},
 };
 
 /// The verbs on sessions.
@@ -227,7 +227,7 @@ fn show(context: &Context, args: &SessionShowArgs) -> anyhow::Result<Answer> {
         ));
         text += "\n";
     }
-    let landing = session.landing(&context.home, &context.own_repository()?)?;
+    let landing = SessionLanding::of(&context.home, &context.own_repository()?, &session)?;
     text += &super::land::of_session(screen, &landing);
     if !session.unbegun.is_empty() {
         text += &format!("\n{}\n", screen.bold(unbegun(&session)));
@@ -286,7 +286,7 @@ fn recover(context: &Context) -> anyhow::Result<Answer> {
     let recovered = sessions::recover(&sessions, &list, &actor)?;
     // Their work is void, and whoever has their tasks next works in the same place.
     let agents = flagpost_run::end_agents(&sessions)?;
-    let settled = messages::reconcile_ended(&sessions, &context.fleet()?, &list, &actor)?;
+    let settled = sessions::reconcile_ended(&sessions, &context.fleet()?, &list, &actor)?;
     let heard = match settled.is_empty() {
         true => String::new(),
         false => {

@@ -36,13 +36,14 @@ pub use answer::StatusAnswer;
 use answer::WaitingTask;
 use page::StatusPage;
 
-use super::{daemon, land, list::counted};
+use super::{daemon, land};
 use crate::{
     context::Context,
-    output::{self, Answer, Audience},
+    output::{self, Answer},
     screen::Screen,
     shape,
-    terminal::line,
+    streams::Audience,
+    terminal::{counted, line},
 };
 
 /// Show the progress and your open decisions

@@ -3,8 +3,7 @@
 use flagpost_core::{
     Repository,
     answers::StopAsked,
-    registry::running,
-    sessions::{self, Asked, Sessions, Stop},
+    sessions::{self, Asked, Sessions, Stop, running},
 };
 
 use crate::{

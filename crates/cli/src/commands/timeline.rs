@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use flagpost_core::{answers::TimelineAnswer, drawings};
 use flagpost_model::drawing;
 
-use super::{list::counted, run::sessions, session::newest};
-use crate::{context::Context, output::Answer};
+use super::{run::sessions, session::newest};
+use crate::{context::Context, output::Answer, terminal::counted};
 
 /// Draw when each task of a session ran, as SVG
 #[derive(Debug, clap::Args)]

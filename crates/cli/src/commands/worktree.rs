@@ -5,13 +5,8 @@ use flagpost_core::{Repository, answers::each, git::branch::short};
 use flagpost_model::{TaskId, view};
 use flagpost_run::worktree::{Because, LeftWorktree, clean, left};
 
-use super::list::counted;
-use crate::{
-    context::Context,
-    output::{Answer, say},
-    screen::Screen,
-    terminal::line,
-};
+use crate::terminal::counted;
+use crate::{context::Context, output::Answer, screen::Screen, streams::say, terminal::line};
 
 /// The verbs on worktrees.
 #[derive(Debug, Subcommand)]

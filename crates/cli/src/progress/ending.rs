@@ -14,9 +14,9 @@ use super::{
     outcome::ShownOutcome,
     words,
 };
-use crate::commands::list::counted;
 use crate::fit::{cut, fold};
 use crate::screen::Screen;
+use crate::terminal::counted;
 
 /// So many of a kind are told one by one.
 const ONE_BY_ONE: usize = 10;

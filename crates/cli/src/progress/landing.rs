@@ -5,7 +5,7 @@
 use flagpost_run::events::{LandingAgain, RunEvent};
 
 use super::format::{brief, one_line};
-use crate::commands::list::counted;
+use crate::terminal::counted;
 
 /// How many characters of a commit's name are shown.
 pub const SHORT: usize = 10;

@@ -36,10 +36,7 @@ pub use outcome::outcome;
 pub use words::words;
 
 use self::{account::ElapsedTime, screen::RunScreen};
-use crate::{
-    context::Context,
-    output::{say, stream_named},
-};
+use crate::{context::Context, output::stream_named, streams::say};
 
 /// Shows events.
 pub struct Watcher {

@@ -28,7 +28,7 @@ use super::{
     canvas::{Canvas, Size},
     locked, results,
 };
-use crate::{commands::run::is_ignored, context::Context, screen::is_coloured};
+use crate::{context::Context, screen::is_coloured, signals::is_ignored};
 
 /// How often to look whether there is anything to draw.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);

@@ -10,7 +10,7 @@ use super::{
     format::{self, a_try, brief, one_line, refused},
     outcome::ShownOutcome,
 };
-use crate::commands::list::counted;
+use crate::terminal::counted;
 
 /// How many refused actions a line names.
 const NAMED: usize = 3;

@@ -22,3 +22,21 @@ pub struct ErrorAnswer<'a> {
     /// The causes behind it, the root last.
     pub causes: &'a [String],
 }
+
+impl<'a> ErrorAnswer<'a> {
+    /// A failure of this kind.
+    pub fn new(
+        kind: FailureKind,
+        message: &'a str,
+        hint: Option<&'a str>,
+        causes: &'a [String],
+    ) -> Self {
+        Self {
+            kind,
+            exit_code: kind as u8,
+            message,
+            hint,
+            causes,
+        }
+    }
+}

@@ -20,9 +20,9 @@ use crate::{
         decide::{Decided, Undecided},
         fleet::Ratified,
         reports::ReportView,
-        slash::SlashOutput,
         workers::WorkerView,
     },
+    slash::SlashOutput,
 };
 
 view! {

@@ -7,7 +7,6 @@
 
 mod coordination;
 mod failure;
-mod findings;
 mod graph;
 mod history;
 mod kept;
@@ -33,14 +32,12 @@ use serde_json::{Value, json};
 
 use crate::{
     messages::{Acked, MessageView, Received, Sent},
-    operations,
     relay::{
         briefs::Proposed,
         deliver::Offer,
         reports::{ReportView, Reported},
         workers::WorkerView,
     },
-    shape,
 };
 
 pub use coordination::{
@@ -48,7 +45,6 @@ pub use coordination::{
     CoordTasksPage, DiscoveriesAnswer, moment, standings,
 };
 pub use failure::ErrorAnswer;
-pub use findings::{Examined, FindingCounts};
 pub use graph::{GraphCard, GraphLayout};
 pub use history::{HistoryAnswer, LineAnswer};
 pub use kept::KeptAnswer;
@@ -60,7 +56,7 @@ pub use mail::{
 pub use messages::{MessageWaiting, MessagesPage, NoMessage, OpenMessagesPage};
 pub use questions::AnsweredAnswer;
 pub use reservations::ReservationsAnswer;
-pub use schema::Schema;
+pub use schema::{Schema, with_schema};
 pub use search::{SearchAnswer, UnreadThings};
 pub use sessions::{
     LogPart, NoLog, SessionAnswer, SessionDocuments, SessionInFull, SessionsAnswer, StopAsked,
@@ -75,14 +71,9 @@ pub trait Published: Serialize + JsonSchema {
     const NAME: &'static str;
 }
 
-/// The schemas of all that core answers with.
-pub fn schemas() -> impl Iterator<Item = &'static Schema> {
-    ANSWERS.iter().chain(operations::ANSWERS)
-}
-
 /// The whole document: its schema's name, and then what it says.
 pub fn document<T: Published>(answer: &T) -> Value {
-    shape::answer(T::NAME, json!(answer))
+    with_schema(T::NAME, json!(answer))
 }
 
 /// The whole document as a text, made in one go: it may be long.
@@ -106,7 +97,7 @@ struct NamedAnswer<'a, T> {
 
 impl<'a, T: Published> NamedAnswer<'a, T> {
     fn of(answer: &'a T) -> Self {
-        let schema = shape::schema(T::NAME);
+        let schema = schema::full_name(T::NAME);
         Self { schema, answer }
     }
 }
@@ -145,7 +136,6 @@ answers! {
     "coordination_tasks" => CoordTasksPage<'_>,
     "decided" => DecidedAnswer<'_>,
     "discoveries" => DiscoveriesAnswer<'_>,
-    "doctor" => Examined<'_>,
     "error" => ErrorAnswer<'_>,
     "graph_layout" => GraphLayout<'_>,
     "history" => HistoryAnswer<'_>,

@@ -43,7 +43,7 @@ impl Schema {
         let mut body = (self.from)();
         let (title, description) = said(body.remove("description"));
         let mut properties = Map::new();
-        let full = crate::shape::schema(self.name);
+        let full = full_name(self.name);
         properties.insert("schema".to_owned(), json!({"const": full}));
         if let Some(Value::Object(own)) = body.remove("properties") {
             properties.extend(own);
@@ -67,6 +67,23 @@ impl Schema {
         }
         whole
     }
+}
+
+/// The whole document of this schema: `task` is `flagpost.task/1`.
+pub fn with_schema(name: &str, body: Value) -> Value {
+    let mut answer = Map::from_iter([("schema".to_owned(), full_name(name).into())]);
+    match body {
+        Value::Object(body) => answer.extend(body),
+        other => {
+            answer.insert("value".to_owned(), other);
+        }
+    }
+    answer.into()
+}
+
+/// The whole name of a schema.
+pub(super) fn full_name(name: &str) -> String {
+    format!("flagpost.{name}/1")
 }
 
 /// The title and the description that a doc comment is.

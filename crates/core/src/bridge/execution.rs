@@ -23,9 +23,10 @@ use super::{
     command_context::CommandContext,
 };
 use crate::{
+    claims::{self, Revision},
     error::{Error, Result},
     history::{Kind, Line},
-    tasks::{self, Fields, Labels, Move, Parts, Revision},
+    tasks::{self, Fields, Labels, Move, Parts},
 };
 
 impl CommandContext<'_> {
@@ -250,7 +251,7 @@ impl CommandContext<'_> {
 
     /// A task that is measured from now on, and begun where the rules allow that.
     fn timed(&self, id: &TaskId) -> Result<Value> {
-        let begun = tasks::revise(
+        let begun = claims::revise(
             &self.list,
             &self.terms()?,
             id,
@@ -280,7 +281,7 @@ impl CommandContext<'_> {
 
     fn revise(&self, task: &str, course: &dyn Fn(&Task) -> Revision) -> Result<Value> {
         let id = self.resolve(task)?;
-        let revised = tasks::revise(&self.list, &self.terms()?, &id, course)?;
+        let revised = claims::revise(&self.list, &self.terms()?, &id, course)?;
         let shown = self.show_first(&revised.tasks, &id)?;
         let next = revised.next.first().map(|it| self.shown(it, &[]));
         Ok(with_next(shown, next))

@@ -9,10 +9,13 @@ use flagpost_disk::{TaskFile, dialects::claude_tasks, fsx::Batch};
 use flagpost_model::{TaskId, task::StateName};
 use serde_json::Value;
 
-use super::{CONTENT, CONTENTS, FINGERPRINT, PendingWrite, Written, table::SideEffects};
+use super::{PendingWrite, Written, table::SideEffects};
 use crate::{
     error::{Error, Result},
-    history::Entry,
+    history::{
+        Entry,
+        detail::{CONTENT, CONTENTS, FINGERPRINT},
+    },
     list::{
         List,
         rows::{self, Raw},

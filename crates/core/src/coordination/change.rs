@@ -5,10 +5,7 @@
 //! they held the lock or not; the table's `last_updated` grows with every change of ours, which is
 //! how a line of the history is known to have appeared.
 
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{path::PathBuf, time::Duration};
 
 use flagpost_disk::{
     self as disk,
@@ -26,15 +23,10 @@ use jiff::{SignedDuration, Timestamp, civil::DateTime};
 
 use super::{Directory, Tables, unknown, worker::CoordActor};
 use crate::{
-    change,
     error::{Error, Result},
-    history::{Entry, History, Kind},
-    home::Home,
+    history::{Entry, History, Kind, detail::TABLE},
     readable::readable,
 };
-
-/// The detail of a history line that says which directory it is about.
-pub(crate) const WHERE: &str = "coordination";
 
 /// Somebody who writes without the lock is given way to so often.
 const ATTEMPTS: usize = 5;
@@ -143,10 +135,9 @@ impl Directory<'_> {
             None => sealed.publish()?,
             Some(repository) => {
                 let history = History::of(self.home, repository);
-                let known = |it: &Entry| change::is_applied(self.home, None, it);
-                let writer = history.writer(change.at, &known)?;
+                let writer = history.writer(change.at)?;
                 let lines = change.entries.into_iter().map(|it| {
-                    it.detail(WHERE, self.dir.to_string_lossy().into_owned())
+                    it.detail(TABLE, self.dir.to_string_lossy().into_owned())
                         .detail("rev", micros(updated))
                 });
                 writer.carry_out(actor, lines.collect(), sealed)?;
@@ -277,18 +268,4 @@ fn state(status: CoordStatus) -> StateName {
         CoordStatus::Cancelled => StateName::Cancelled,
         CoordStatus::Blocked => StateName::Stuck,
     }
-}
-
-/// Whether the change that a line tells of has appeared: the table is as new as that, or newer.
-pub(crate) fn is_applied(home: &Home, entry: &Entry, dir: &str) -> Result<bool> {
-    let path = Path::new(dir).join(layout::TASKS);
-    let bytes = match fsx::read(home.fs(), &path) {
-        Ok(Some(bytes)) => bytes,
-        // What is gone or unreadable says nothing about what happened before it became so.
-        Ok(None) => return Ok(true),
-        Err(error) if error.is_no_such_file() => return Ok(true),
-        Err(error) => return Err(error.into()),
-    };
-    let updated = layout::read_last_updated(&bytes, &home.zone());
-    Ok(updated.is_none_or(|it| micros(it) >= entry.rev().unwrap_or_default()))
 }

@@ -24,7 +24,7 @@ use flagpost_model::{
 };
 use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
 
-pub(crate) use change::{STAND_BACK, WHERE, is_applied};
+pub(crate) use change::STAND_BACK;
 pub use discoveries::{Discovery, discover, discoveries};
 pub(crate) use leader::put;
 pub use leader::{Summary, add, aggregate, cancel, init, lay_out, read_drafts, retry, set_goal};
@@ -36,8 +36,8 @@ pub use worker::{
 use crate::{
     error::{Error, Result, WITHOUT_TABLE},
     home::Home,
-    list::Skipped,
     repository::Repository,
+    skipped::Skipped,
 };
 
 /// A coordination directory that is there.

@@ -5,13 +5,13 @@ use flagpost_model::{envelope::Direction, finding::Code};
 use super::{Finding, Fix, counter, word, world::World};
 use crate::{
     error::{Result, shows},
-    list::Skipped,
     order,
     relay::{
         Fleet, Mail,
         briefs::{self, BriefView},
         broken, reports, workers,
     },
+    skipped::Skipped,
 };
 
 /// Each worker's own file, and each of its messages.

@@ -9,6 +9,7 @@
 //! `model::finding`.
 
 mod accounts;
+mod answer;
 mod coordination;
 mod counter;
 mod files;
@@ -38,6 +39,7 @@ use flagpost_model::{
     finding::{Code, Severity},
 };
 
+pub use answer::{ANSWERS, Examined, FindingCounts};
 pub use mend::{Mended, RepairOutcome, mend};
 
 use crate::{

@@ -16,13 +16,14 @@ use crate::{
     error::Result,
     history::{History, HistoryScan},
     home::Home,
-    list::{List, Skipped},
+    list::List,
     order::Outgoing,
     relay::Fleet,
     repository::{self, Repository, RepositoryRecord},
     reservations::Reservations,
     roots::{self, RootStatus},
     sessions::Sessions,
+    skipped::Skipped,
 };
 
 /// Everything.

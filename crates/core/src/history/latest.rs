@@ -3,27 +3,35 @@
 //! Owns which lines are wanted. It reads backwards, so that the end of a long history costs no more
 //! than that of a short one.
 
-use std::ops::ControlFlow;
+use std::{ops::ControlFlow, path::PathBuf};
 
-use flagpost_model::{TaskId, WorkerId};
+use flagpost_model::{ListRef, TaskId, WorkerId};
 
 use super::{Entry, History, Line};
-use crate::{error::Result, list::List};
+use crate::error::Result;
 
 /// What is asked for; empty, it is everything.
 #[derive(Debug, Default)]
-pub struct HistoryFilter<'l> {
+pub struct HistoryFilter {
     /// Only after the line of this number.
     pub since: u64,
     /// Only what is about this list, or this task of it.
-    pub about: Option<(&'l List<'l>, Option<TaskId>)>,
+    pub about: Option<AboutList>,
     /// Only what this one did, or what is in its mail.
     pub worker: Option<WorkerId>,
     /// Only kinds of these names or families; all where there is none.
     pub kinds: Vec<String>,
 }
 
-impl HistoryFilter<'_> {
+/// Lines about a list, or about one task of it.
+#[derive(Debug)]
+pub struct AboutList {
+    pub(crate) list: ListRef,
+    pub(crate) dir: PathBuf,
+    pub(crate) task: Option<TaskId>,
+}
+
+impl HistoryFilter {
     /// Whether this line is.
     pub fn wants(&self, line: &Line) -> bool {
         let entry = &line.entry;
@@ -34,11 +42,9 @@ impl HistoryFilter<'_> {
     }
 
     fn is_about(&self, entry: &Entry) -> bool {
-        self.about.as_ref().is_none_or(|(list, task)| {
-            list.concerns(entry)
-                && task
-                    .as_ref()
-                    .is_none_or(|it| entry.task.as_ref() == Some(it))
+        self.about.as_ref().is_none_or(|it| {
+            let is_of = |task: &TaskId| entry.task.as_ref() == Some(task);
+            entry.is_about(&it.list, &it.dir) && it.task.as_ref().is_none_or(is_of)
         })
     }
 }
@@ -63,7 +69,7 @@ pub struct Latest {
 
 impl History<'_> {
     /// The last `most` lines that are wanted.
-    pub fn latest(&self, wanted: &HistoryFilter<'_>, most: usize) -> Result<Latest> {
+    pub fn latest(&self, wanted: &HistoryFilter, most: usize) -> Result<Latest> {
         let mut latest = Latest::default();
         self.backward(u64::MAX, &mut |line| {
             latest.end = latest.end.max(line.n);

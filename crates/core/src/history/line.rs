@@ -3,12 +3,16 @@
 //! Owns the words and their form. A kind that this version does not know is kept as it is.
 #![doc = include_str!("../../../../docs/formats/history.md")]
 
+use std::path::Path;
+
 use flagpost_disk::json;
-use flagpost_model::{ListId, RepoId, Seq, SessionId, TaskId, WorkerId, task::StateName};
+use flagpost_model::{ListId, ListRef, RepoId, Seq, SessionId, TaskId, WorkerId, task::StateName};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+
+use super::detail::{FINGERPRINT, TABLE};
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $variant:ident = $text:literal),+ $(,)?) => {
@@ -339,6 +343,28 @@ impl Entry {
         self.detail("session", session.as_str())
     }
 
+    /// About the list of this name, or that lies there where it has none.
+    pub(crate) fn sign(&mut self, list: &ListRef, dir: &Path) {
+        match list {
+            ListRef::Named(id) => self.list = Some(id.clone()),
+            ListRef::Foreign(_) | ListRef::Coordination(_) => {
+                let dir = dir.to_string_lossy().into_owned();
+                self.detail.insert(TABLE.to_owned(), dir.into());
+            }
+        }
+    }
+
+    /// Whether it is about that list.
+    pub(crate) fn is_about(&self, list: &ListRef, dir: &Path) -> bool {
+        match list {
+            ListRef::Named(id) => self.list.as_ref() == Some(id),
+            ListRef::Foreign(_) | ListRef::Coordination(_) => {
+                let there = self.detail.get(TABLE).and_then(Value::as_str);
+                there == Some(&*dir.to_string_lossy())
+            }
+        }
+    }
+
     /// Done under this name, by this hand where it is another's.
     #[must_use]
     pub(crate) fn on_behalf_of(mut self, actor: &WorkerId, hand: Option<&WorkerId>) -> Self {
@@ -349,6 +375,11 @@ impl Entry {
             Some(hand) => self.detail("by", hand.as_str()),
             None => self,
         }
+    }
+
+    /// Whether it tells of a file that was not there before.
+    pub(crate) fn creates(&self) -> bool {
+        self.kind == Kind::TaskCreated || self.detail.contains_key(FINGERPRINT)
     }
 
     pub(crate) fn number(&self, key: &str) -> Option<u64> {

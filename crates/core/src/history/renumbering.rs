@@ -11,12 +11,12 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::{
-    Entry, Fate, History, Kind, Line, Writer,
+    Fate, History, Kind, Line, Writer,
     chain::{self, Chain},
     last_change,
     scan::{HistoryScan, LEAP},
 };
-use crate::{change, error::Result};
+use crate::error::Result;
 
 impl History<'_> {
     /// Gives the lines after a leap smaller numbers; false where there is none.
@@ -33,7 +33,6 @@ impl History<'_> {
         fsx::store(fs, &self.path, &bytes, &why)?;
         let mut text = renumbered(&bytes);
         let mut survey = HistoryScan::of(&text);
-        let appeared = |entry: &Entry| change::is_applied(self.home, None, entry);
         let mut writer = Writer {
             history: self,
             order: None,
@@ -41,7 +40,7 @@ impl History<'_> {
             at,
             last: survey.highest,
             prev: chain::last(&text).map(chain::print),
-            voids: self.unsettled(last_change(&text).lines, &appeared, Fate::CutShort)?,
+            voids: self.unsettled(last_change(&text).lines, Fate::CutShort)?,
         };
         let entry = survey.resumption(&text).detail("leap", to);
         text.extend(writer.lines(actor, vec![entry]));

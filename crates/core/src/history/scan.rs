@@ -20,10 +20,7 @@ use super::{
     chain::{self, Chain},
     last_change,
 };
-use crate::{
-    change,
-    error::{Error, Result},
-};
+use crate::error::{Error, Result};
 
 /// The key under which a resumption tells what it saw.
 const SEEN: &str = "seen";
@@ -230,12 +227,7 @@ impl History<'_> {
         if self.is_shared()? {
             return Ok(Vec::new());
         }
-        let appeared = |entry: &Entry| change::is_applied(self.home, None, entry);
-        let voids = self.unsettled(
-            self.end(TAIL, last_change)?.lines,
-            &appeared,
-            Fate::CutShort,
-        )?;
+        let voids = self.unsettled(self.end(TAIL, last_change)?.lines, Fate::CutShort)?;
         Ok(voids.iter().filter_map(Entry::voids).collect())
     }
 
@@ -266,9 +258,8 @@ impl History<'_> {
                 reason: format!("there is no number after {highest}"),
             });
         }
-        let appeared = |entry: &Entry| change::is_applied(self.home, None, entry);
         let voids = match self.end(TAIL, last_change) {
-            Ok(end) => self.unsettled(end.lines, &appeared, Fate::CutShort)?,
+            Ok(end) => self.unsettled(end.lines, Fate::CutShort)?,
             // Nothing in it can be read, so it tells of nothing.
             Err(_) => Vec::new(),
         };

@@ -10,7 +10,7 @@ use std::io;
 use flagpost_disk as disk;
 
 use super::{Fate, History, LONGEST_TAIL, Line, ReadPosition, TAIL, last_change, onward::end_of};
-use crate::{change, error::Result};
+use crate::error::Result;
 
 /// A place in a history, from which it is listened to.
 #[derive(Debug, Default)]
@@ -133,9 +133,8 @@ impl Tail {
         };
         let open = self.held.iter().position(|line| line.n >= open_from);
         let open = open.unwrap_or_default();
-        let appeared = |entry: &super::Entry| change::is_applied(history.home, None, entry);
         let last = self.held[open..].to_vec();
-        let is_over = history.unsettled(last, &appeared, Fate::Failed)?.is_empty();
+        let is_over = history.unsettled(last, Fate::Failed)?.is_empty();
         let told = if is_over { self.held.len() } else { open };
         let voided = self.held.iter().filter_map(|line| line.entry.voids());
         let voided: Vec<u64> = voided.collect();

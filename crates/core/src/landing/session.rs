@@ -10,7 +10,7 @@ use flagpost_model::{
 use jiff::Timestamp;
 
 use super::{LandingView, QueuedBranch};
-use crate::{error::Result, list::List, repository::Repository, sessions::Session};
+use crate::{error::Result, home::Home, list::List, repository::Repository, sessions::Session};
 
 /// How far the work of a session is on its way.
 #[derive(Debug, Default)]
@@ -24,8 +24,16 @@ pub struct SessionLanding {
 }
 
 impl SessionLanding {
-    /// Looks.
-    pub fn of(repository: &Repository, session: &Session, list: &List<'_>) -> Result<Self> {
+    /// Looks at the tasks of its list; one that is gone has taken them along.
+    pub fn of(home: &Home, repository: &Repository, session: &Session) -> Result<Self> {
+        let list = session.lock.list.as_ref();
+        match list.map(|list| List::find(home, list)) {
+            Some(Ok(list)) => Self::in_list(repository, session, &list),
+            Some(Err(_)) | None => Ok(Self::default()),
+        }
+    }
+
+    fn in_list(repository: &Repository, session: &Session, list: &List<'_>) -> Result<Self> {
         let (mut landed, mut no_commit) = (Vec::new(), Vec::new());
         let mut ids: Vec<&TaskId> = session.rows.iter().map(|row| &row.id).collect();
         ids.dedup();

@@ -45,7 +45,7 @@ impl LandingView {
         let ahead = ahead.collect::<Result<Vec<u64>>>()?;
         let kinds = [Kind::TaskLanded, Kind::TaskNoCommit];
         let wanted = HistoryFilter {
-            about: Some((list, None)),
+            about: Some(list.lines(None)),
             kinds: kinds.map(|it| it.as_str().to_owned()).to_vec(),
             ..HistoryFilter::default()
         };

@@ -32,8 +32,8 @@ use flagpost_model::{
 };
 use jiff::Timestamp;
 
-use super::{Loaded, Skipped};
-use crate::{error::Result, home::Home};
+use super::Loaded;
+use crate::{error::Result, home::Home, skipped::Skipped};
 use form::{Form, Stamp};
 
 /// Rewriting the cache pays from this many files that were read anew.

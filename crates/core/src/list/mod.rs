@@ -24,26 +24,25 @@ use flagpost_disk::{
     fsx,
 };
 use flagpost_model::{
-    ListId, ListRef, TaskId, WorkerId,
+    ListId, ListRef, TaskId,
     coordination::LEASE,
     task::{Outline, TaskSummary},
 };
 use jiff::SignedDuration;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 pub(crate) use id_pool::IdPool;
 pub use reader::ListReader;
 use table::TableList;
 
 use crate::{
-    change::Change,
     coordination::Directory,
     error::{Error, Result},
+    history::History,
     home::Home,
-    mirror, order,
+    mirror,
     repository::Repository,
     roots,
+    skipped::Skipped,
 };
 
 /// A list that has been found: one of ours, whose directory lies inside its root, or a table.
@@ -87,26 +86,6 @@ impl<O> Default for Loaded<O> {
     }
 }
 
-/// A file that was passed over.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Skipped {
-    /// Its name in the list's directory; what is not UTF-8 in it is shown as U+FFFD.
-    #[serde(rename = "file")]
-    pub name: String,
-    #[serde(skip)]
-    pub(crate) file: OsString,
-    /// Why it is no task.
-    pub reason: String,
-}
-
-impl Skipped {
-    /// A file of this name, passed over for this reason.
-    pub fn new(name: String, reason: String) -> Self {
-        let file = OsString::from(&name);
-        Self { name, file, reason }
-    }
-}
-
 impl<'h> List<'h> {
     /// An existing list, by its name or at its place.
     pub fn find(home: &'h Home, list: &ListRef) -> Result<Self> {
@@ -142,10 +121,7 @@ impl<'h> List<'h> {
 
     fn open_dir(home: &'h Home, list: &ListRef) -> Result<Self> {
         let list = Self::of_home(home, list);
-        if list.exists()? {
-            return Ok(list);
-        }
-        match roots::find(home, list.id.as_str())? {
+        match roots::dir_of(home, list.id.as_str())? {
             Some(dir) => Ok(Self { dir, ..list }),
             None => Err(list.not_found()),
         }
@@ -165,7 +141,7 @@ impl<'h> List<'h> {
         }
         // What others follow has a name that no other list of theirs has.
         if let Some(order) = home.order()
-            && order::is_shared(home, &repository.id)?
+            && History::of(home, &repository.id).is_shared()?
         {
             order.name_list(&repository.id, id)?;
         }
@@ -214,16 +190,6 @@ impl<'h> List<'h> {
 
     pub(crate) fn account(&self) -> Option<&OriginDetail> {
         self.account.as_ref()
-    }
-
-    fn exists(&self) -> Result<bool> {
-        let (fs, root) = (self.home.fs(), self.home.tasks_root());
-        let Some(place) = fsx::within_if_there(fs, &root, &self.dir)? else {
-            return Ok(false);
-        };
-        // A file among the lists is none.
-        let stat = fsx::stat(fs, &place)?;
-        Ok(stat.is_some_and(|it| it.kind == fsx::FileKind::Dir))
     }
 
     /// The table that it is, where it is one.
@@ -523,10 +489,5 @@ impl<'h> List<'h> {
         tasks.sort_by(|a, b| a.task.id.cmp(&b.task.id));
         skipped.sort_by(|a, b| a.name.cmp(&b.name));
         Ok((tasks, skipped))
-    }
-
-    /// Locks the list for one change by `actor`.
-    pub fn change<'l>(&'l self, actor: &WorkerId) -> Result<Change<'l>> {
-        Change::begin(self, actor)
     }
 }

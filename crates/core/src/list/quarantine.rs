@@ -6,10 +6,11 @@
 use flagpost_disk::fsx;
 use flagpost_model::{RepoId, WorkerId};
 
-use super::{List, Skipped};
+use super::List;
 use crate::{
     error::{Error, Result},
     history::{Entry, History, Kind},
+    skipped::Skipped,
 };
 
 /// Who last wrote less than this ago, in nanoseconds, may be in the middle of it.

@@ -4,13 +4,12 @@
 //! a list whose history is not here is refused, since a second one would count from the beginning.
 
 use flagpost_disk::{dialects::claude_tasks, fsx};
-use flagpost_model::{ListRef, RepoId, WorkerId};
+use flagpost_model::{RepoId, TaskId, WorkerId};
 
 use super::{List, Store};
 use crate::{
-    coordination::WHERE,
     error::{Error, Result},
-    history::{Entry, History, Kind},
+    history::{AboutList, Entry, History, Kind},
 };
 
 impl List<'_> {
@@ -25,23 +24,20 @@ impl List<'_> {
 
     /// Says of a history line that it is about this list.
     pub(crate) fn sign(&self, entry: &mut Entry) {
-        match &self.id {
-            ListRef::Named(id) => entry.list = Some(id.clone()),
-            ListRef::Foreign(_) | ListRef::Coordination(_) => {
-                let dir = self.dir.to_string_lossy().into_owned();
-                entry.detail.insert(WHERE.to_owned(), dir.into());
-            }
-        }
+        entry.sign(&self.id, &self.dir);
     }
 
     /// Whether a history line is about this list.
     pub(crate) fn concerns(&self, entry: &Entry) -> bool {
-        match &self.id {
-            ListRef::Named(id) => entry.list.as_ref() == Some(id),
-            ListRef::Foreign(_) | ListRef::Coordination(_) => {
-                let dir = entry.detail.get(WHERE).and_then(|it| it.as_str());
-                dir == Some(&*self.dir.to_string_lossy())
-            }
+        entry.is_about(&self.id, &self.dir)
+    }
+
+    /// The lines about it, or about one task of it.
+    pub fn lines(&self, task: Option<TaskId>) -> AboutList {
+        AboutList {
+            list: self.id.clone(),
+            dir: self.dir.clone(),
+            task,
         }
     }
 

@@ -21,10 +21,11 @@ use flagpost_model::{
 };
 use jiff::Timestamp;
 
-use super::{Loaded, Skipped, rows};
+use super::{Loaded, rows};
 use crate::{
     coordination::{Directory, Locks, STAND_BACK, Tables},
     error::Result,
+    skipped::Skipped,
 };
 
 /// The table as a list.

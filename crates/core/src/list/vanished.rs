@@ -17,12 +17,15 @@ use flagpost_model::{
 };
 use serde_json::Value;
 
-use super::{List, Skipped, rows::Raw};
+use super::{List, rows::Raw};
 use crate::{
-    change::{CONTENT, CONTENTS, FINGERPRINT, creates},
     error::{Error, Result},
-    history::{Entry, History, Kind, Line},
+    history::{
+        Entry, History, Kind, Line,
+        detail::{CONTENT, CONTENTS, FINGERPRINT},
+    },
     home::Home,
+    skipped::Skipped,
 };
 
 /// The key of a line that tells of a file which was brought back.
@@ -113,7 +116,7 @@ impl List<'_> {
             if voided.contains(&line.n) || !self.concerns(&line.entry) {
                 return ControlFlow::Continue(());
             }
-            let appears = !creates(&line.entry) || operation(line) != last || line.n <= settled;
+            let appears = !line.entry.creates() || operation(line) != last || line.n <= settled;
             for (task, says) in says(&line.entry) {
                 let says = if appears { says } else { LastWord::Gone };
                 match told.get_mut(&task) {

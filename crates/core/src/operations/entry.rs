@@ -8,11 +8,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Access, Arguments, Caller, CallerPart, Operation, Parameter};
+use super::{Access, Arguments, Caller, CallerPart, Operation, Parameter, keep};
 use crate::{
     answers::{self, KeptAnswer, Published},
     error::Result,
-    order, shape,
 };
 
 /// An operation that takes plain values and answers with plain values.
@@ -125,7 +124,7 @@ impl OperationEntry {
         caller.admit(self.operation)?;
         self.attempt(caller, arguments).or_else(|error| {
             let said = slice::from_ref(arguments);
-            let kept = order::keep(caller, self.operation, said, error)?;
+            let kept = keep(caller, self.operation, said, error)?;
             Ok(EntryOutcome::Kept(answers::document(&kept)))
         })
     }
@@ -136,7 +135,7 @@ impl OperationEntry {
             Run::Awaited([name, none], run) => (name, run(caller, arguments)?, none),
         };
         Ok(body.map_or(EntryOutcome::Nothing(none), |body| {
-            EntryOutcome::Answer(shape::answer(name, body))
+            EntryOutcome::Answer(answers::with_schema(name, body))
         }))
     }
 }

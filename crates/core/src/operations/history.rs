@@ -64,7 +64,7 @@ fn of_task(caller: &Caller, arguments: &Arguments) -> Result<Value> {
     let task = task.or_else(|unknown| arguments.id(ID.name).map_err(|_| unknown))?;
     let wanted = HistoryFilter {
         since: 0,
-        about: Some((&list, Some(task))),
+        about: Some(list.lines(Some(task))),
         worker: None,
         kinds: Vec::new(),
     };

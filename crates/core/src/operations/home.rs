@@ -10,9 +10,9 @@ use super::{
     Run, all, object_schema,
 };
 use crate::{
-    answers::{Examined, FindingCounts, SettingsAnswer, each},
+    answers::{SettingsAnswer, each},
     config::Config,
-    doctor,
+    doctor::{self, Examined, FindingCounts},
     error::Result,
     registry,
     repository::Repository,

@@ -14,15 +14,15 @@ use super::{
     Operation, OperationEffect, OperationEntry, ParamKind, Parameter, Run,
 };
 use crate::{
-    answers::{BriefInFull, BriefsPage, NumberAnswer, ReportsPage, each},
+    answers::{BriefInFull, BriefsPage, DecidedAnswer, NumberAnswer, ReportsPage, each},
     error::Result,
     relay::{
         Mail, brief_snapshots,
         decide::{self, Decided, DecisionRequest},
         fleet::{Ratified, ratify_all},
-        reports, slash,
+        reports,
     },
-    shape,
+    slash,
 };
 
 const WORKER: Parameter = Parameter::new("worker", ParamKind::Id, "The worker.").required();
@@ -191,7 +191,7 @@ fn ratify(caller: &Caller, arguments: &Arguments) -> Result<Value> {
             ratify_all(&fleet, &actor, scope.as_ref(), caller.via(), &mut |_| {})?
         }
     };
-    Ok(shape::decided(&all))
+    Ok(json!(DecidedAnswer::from(&all)))
 }
 
 fn one(

@@ -4,7 +4,7 @@
 //! itself, and whoever speaks in another's name without that is the operator, visibly.
 
 use flagpost_model::message::{LEASE, MessageAddress};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
     Arguments, Caller,
@@ -13,10 +13,10 @@ use super::{
     mail::seq,
 };
 use crate::{
+    answers::{MessageWaiting, MessagesPage, OpenMessagesPage},
     error::Result,
-    messages::{self, Ask, Filter, NewMessage, Party},
+    messages::{self, Ask, Filter, MessageScan, NewMessage, Party},
     relay::decide::Gate,
-    shape::messages as shape,
 };
 
 const THREAD: Parameter = Parameter::text("thread", "Only of this conversation.");
@@ -144,24 +144,30 @@ pub(super) const ENTRIES: &[OperationEntry] = &[
 fn list(caller: &Caller, arguments: &Arguments) -> Result<Value> {
     let mut survey = messages::all(&caller.fleet()?)?;
     let total = survey.select(&filter(arguments)?, arguments.limit());
-    Ok(shape::messages(&survey, total))
+    Ok(page(&survey, total))
 }
 
 fn thread(caller: &Caller, arguments: &Arguments) -> Result<Value> {
     let survey = messages::thread(&caller.fleet()?, arguments.needed(THREAD.name))?;
-    Ok(shape::messages(&survey, survey.messages.len()))
+    Ok(page(&survey, survey.messages.len()))
+}
+
+fn page(scan: &MessageScan, total: usize) -> Value {
+    let messages = scan.messages.iter().collect();
+    json!(MessagesPage::new(messages, total, &scan.skipped))
 }
 
 fn unacked(caller: &Caller, arguments: &Arguments) -> Result<Value> {
     let (mut open, skipped) = messages::unacked(&caller.fleet()?)?;
     let filter = filter(arguments)?;
     open.retain(|it| filter.wants(&it.seen.message));
-    Ok(shape::open(&open, &skipped))
+    let (messages, total) = (open.iter().collect(), open.len());
+    Ok(json!(OpenMessagesPage::new(messages, total, &skipped)))
 }
 
 fn show(caller: &Caller, arguments: &Arguments) -> Result<Value> {
     let seen = messages::show(&caller.fleet()?, &place(arguments)?)?;
-    Ok(shape::seen(&seen))
+    Ok(json!(seen))
 }
 
 fn send(caller: &Caller, arguments: &Arguments) -> Result<Value> {
@@ -182,7 +188,7 @@ fn send(caller: &Caller, arguments: &Arguments) -> Result<Value> {
             answers: answers.transpose()?,
             id: arguments.owned("id"),
         };
-        Ok(shape::sent(&messages::send(party, words, gate)?))
+        Ok(json!(messages::send(party, words, gate)?))
     })
 }
 
@@ -194,7 +200,7 @@ fn receive(caller: &Caller, arguments: &Arguments) -> Result<Option<Value>> {
     };
     with_party(caller, |party| {
         let received = messages::receive(party, &ask)?;
-        Ok(received.as_ref().map(shape::received))
+        Ok(received.map(|it| json!(it)))
     })
 }
 
@@ -205,15 +211,17 @@ fn waiting(caller: &Caller, arguments: &Arguments) -> Result<Option<Value>> {
     };
     with_party(caller, |party| {
         let is_there = messages::is_waiting(party, &ask)?;
-        Ok(is_there.then(|| shape::waiting(&party.speaker.name)))
+        let waiting = MessageWaiting {
+            recipient: &party.speaker.name,
+            waiting: true,
+        };
+        Ok(is_there.then(|| json!(waiting)))
     })
 }
 
 fn ack(caller: &Caller, arguments: &Arguments) -> Result<Value> {
     let place = place(arguments)?;
-    with_party(caller, |party| {
-        Ok(shape::acked(&messages::ack(party, &place)?))
-    })
+    with_party(caller, |party| Ok(json!(messages::ack(party, &place)?)))
 }
 
 fn with_party<T>(caller: &Caller, act: impl FnOnce(&Party<'_>) -> Result<T>) -> Result<T> {

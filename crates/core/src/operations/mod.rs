@@ -13,6 +13,7 @@ mod home;
 mod landing;
 mod mail;
 mod messages;
+mod offline_queue;
 mod own_mail;
 mod parameter;
 mod plans;
@@ -28,9 +29,20 @@ pub use crate::access::{Access, Denied, Operation};
 pub use arguments::{ArgumentRefusal, Arguments};
 pub use caller::{Caller, CallerPart, CallerPlace, Identity};
 pub use entry::{EntryOutcome, OperationEffect, OperationEntry, Run};
-pub(crate) use home::ANSWERS;
+pub use offline_queue::{keep, tell};
 pub use parameter::{ArgumentForm, ParamKind, Parameter, Presence, object_schema};
 pub use slash::SlashRequest;
+
+use crate::{
+    answers::{self, Schema},
+    doctor,
+};
+
+/// The schemas of all that core answers with.
+pub fn schemas() -> impl Iterator<Item = &'static Schema> {
+    let of_operations = home::ANSWERS.iter().chain(doctor::ANSWERS);
+    answers::ANSWERS.iter().chain(of_operations)
+}
 
 /// The table, a part for each subject.
 const SUBJECTS: &[&[OperationEntry]] = &[
@@ -77,7 +89,6 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::answers;
 
     #[test]
     fn an_operation_has_one_entry_whose_parameters_and_answers_are_known() {
@@ -94,7 +105,7 @@ mod tests {
                 "{name}: one is said twice"
             );
             for answer in it.answers() {
-                let is_known = answers::schemas().any(|it| it.name == answer);
+                let is_known = schemas().any(|it| it.name == answer);
                 assert!(is_known, "{name}: there is no schema {answer}");
             }
             let is_read = it.operation.access() == Access::Read;

@@ -4,7 +4,7 @@ use flagpost_model::reservation::{
     LEASE, Pattern, Reservation, ReservationMode, ReservationRequest,
 };
 use jiff::SignedDuration;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
     Arguments, Caller,
@@ -12,9 +12,9 @@ use super::{
     Operation, OperationEffect, OperationEntry, ParamKind, Parameter, Run,
 };
 use crate::{
+    answers::ReservationsAnswer,
     error::Result,
-    reservations::{ReservationSelector, Reservations},
-    shape,
+    reservations::{ReservationScan, ReservationSelector, Reservations},
 };
 
 pub(super) const ENTRIES: &[OperationEntry] = &[
@@ -63,7 +63,7 @@ pub(super) const ENTRIES: &[OperationEntry] = &[
 
 fn list(caller: &Caller, _: &Arguments) -> Result<Value> {
     let survey = caller.fleet()?.reservations().scan()?;
-    Ok(shape::reservations(&survey.live, &survey))
+    Ok(answer(&survey.live, &survey))
 }
 
 fn add(caller: &Caller, arguments: &Arguments) -> Result<Value> {
@@ -94,7 +94,14 @@ fn release(caller: &Caller, arguments: &Arguments) -> Result<Value> {
 }
 
 fn told(reservations: &Reservations<'_>, these: &[Reservation]) -> Result<Value> {
-    Ok(shape::reservations(these, &reservations.scan()?))
+    Ok(answer(these, &reservations.scan()?))
+}
+
+fn answer(these: &[Reservation], scan: &ReservationScan) -> Value {
+    json!(ReservationsAnswer {
+        reservations: these,
+        skipped: &scan.skipped
+    })
 }
 
 fn patterns(arguments: &Arguments) -> Result<Option<Vec<Pattern>>> {

@@ -8,11 +8,13 @@ use super::{
     tasks::{ID, LIST, OF_LIST},
 };
 use crate::{
-    answers::{LogPart, SessionDocuments, SessionInFull, StopAsked, TimelineAnswer, each},
+    answers::{
+        LogPart, SessionAnswer, SessionDocuments, SessionInFull, StopAsked, TimelineAnswer, each,
+    },
     error::Result,
+    landing::SessionLanding,
     registry,
     sessions::{self, PartPlace, Sessions, Stop, ask_to_stop},
-    shape,
 };
 
 const SESSION: Parameter =
@@ -94,7 +96,7 @@ pub(super) const ENTRIES: &[OperationEntry] = &[
 fn list(caller: &Caller, _: &Arguments) -> Result<Value> {
     let all = Sessions::of(caller.home(), &caller.repository()?).all()?;
     Ok(json!({
-        "sessions": all.iter().map(shape::session).collect::<Vec<_>>(),
+        "sessions": each::<_, SessionAnswer<'_>>(&all),
         "total": all.len(),
         "truncated": false,
     }))
@@ -125,7 +127,7 @@ fn show(caller: &Caller, arguments: &Arguments) -> Result<Value> {
     let repository = caller.repository()?;
     let session = Sessions::of(caller.home(), &repository).find(arguments.needed("id"))?;
     let told = session.attempts(caller.home())?;
-    let landing = session.landing(caller.home(), &repository)?;
+    let landing = SessionLanding::of(caller.home(), &repository, &session)?;
     Ok(json!(SessionInFull::from((&session, &told, &landing))))
 }
 

@@ -6,7 +6,7 @@ use flagpost_model::{
     envelope::Hash,
     slash::{Slash, TextSource, parse},
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
     Arguments, Caller,
@@ -15,13 +15,11 @@ use super::{
     mail::SEEN,
 };
 use crate::{
+    answers::SlashAnswer,
     error::{Error, Result},
-    relay::{
-        Fleet,
-        slash::{SlashContext, SlashOutput, carry_out_aloud, operation},
-    },
+    relay::Fleet,
     repository::Repository,
-    shape,
+    slash::{SlashContext, SlashOutput, carry_out_aloud, operation},
 };
 
 const COMMAND: Parameter =
@@ -41,7 +39,10 @@ pub(super) const ENTRIES: &[OperationEntry] = &[OperationEntry::new(
 
 fn dispatch(caller: &Caller, arguments: &Arguments) -> Result<Value> {
     let said = SlashRequest::read(caller, arguments)?.carry_out(caller, &mut |_| {})?;
-    Ok(shape::slash_output(arguments.needed(COMMAND.name), &said))
+    Ok(json!(SlashAnswer {
+        command: arguments.needed(COMMAND.name).trim(),
+        output: &said,
+    }))
 }
 
 /// A command that its caller may carry out.

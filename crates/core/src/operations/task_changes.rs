@@ -15,13 +15,13 @@ use super::{
     tasks::{ID, LIST, OF_LIST},
 };
 use crate::{
-    answers::{Removed, TaskAnswer, UndoneAnswer, each},
+    answers::{AnsweredAnswer, Removed, TaskAnswer, UndoneAnswer, each},
     claims::{self, Claimed, Terms},
     config::{Config, keys::CLAIM_LEASE},
     error::Result,
     list::List,
     messages::Reply,
-    questions, shape,
+    questions,
     tasks::{self, Fields, Labels, Move, Parts, UndoMode},
 };
 
@@ -383,7 +383,7 @@ fn answer(caller: &Caller, arguments: &Arguments) -> Result<Value> {
     };
     let id = caller.task(&list, arguments)?;
     let answered = questions::answer(&list, None, &speaker, &id, &reply)?;
-    Ok(shape::answered(&answered))
+    Ok(json!(AnsweredAnswer::from(&answered)))
 }
 
 fn undo(caller: &Caller, arguments: &Arguments) -> Result<Value> {

@@ -79,7 +79,7 @@ impl SharedChange {
     }
 
     /// Finishes the change whose lines stand in the history, under the locks of whoever made it.
-    pub(crate) fn finish(&self, home: &Home) -> Result<()> {
+    pub(super) fn finish(&self, home: &Home) -> Result<()> {
         let (batch, there) = self.batch(home, MadeOn::Here)?;
         batch.stage(home.fs())?.publish()?;
         sync(home, &there)

@@ -19,7 +19,7 @@ use crate::{
     error::{Error, Result},
     history::{Kind, Line},
     home::Home,
-    list::List,
+    roots,
 };
 
 /// Grows where an older version could not carry a change out.
@@ -293,11 +293,8 @@ fn lists_of(home: &Home, lines: &str) -> Result<Vec<(ListId, PathBuf)>> {
     let told = lines.lines().filter_map(|it| Line::parse(it.as_bytes()));
     for id in told.filter_map(|line| line.entry.list) {
         if lists.iter().all(|(known, _)| *known != id) {
-            match List::open(home, &id) {
-                Ok(list) => lists.push((id, list.dir().clone())),
-                Err(Error::NotFound { .. }) => {}
-                Err(error) => return Err(error),
-            }
+            let dir = roots::dir_of(home, id.as_str())?;
+            lists.extend(dir.map(|dir| (id, dir)));
         }
     }
     Ok(lists)

@@ -18,7 +18,8 @@ use flagpost_model::{
 
 use crate::{
     error::{Error, Result},
-    list::{List, Skipped, table::TableList},
+    list::{List, table::TableList},
+    skipped::Skipped,
 };
 
 /// Which tasks leave.

@@ -27,7 +27,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     history::{History, Kind},
-    list::Skipped,
+    skipped::Skipped,
 };
 
 /// The command that puts away what is skipped in an inbox; none for what is not about one brief.
@@ -78,7 +78,7 @@ pub(super) fn lost(
 
 /// What is wrong with a fleet, for a person: a policy that cannot be read, and the workers whose file is
 /// gone though briefs of theirs wait that the end of the history tells of.
-pub(super) fn of_fleet(fleet: &Fleet<'_>) -> Result<Vec<Skipped>> {
+pub(crate) fn of_fleet(fleet: &Fleet<'_>) -> Result<Vec<Skipped>> {
     let mut broken = missing_as(fleet, Certainty::Near)?;
     if let Some(fault) = policy::fault(fleet.home, &fleet.repo) {
         let why = format!("nothing is let through by it: {fault}");

@@ -151,7 +151,7 @@ pub fn decide(
 
 /// The newest brief that waits, for somebody who can tell by a hash whether that is the one that was
 /// seen: another may have come since.
-pub(super) fn newest_seen(mail: &Mail<'_>, seen: Option<&Hash>) -> Result<Seq> {
+pub(crate) fn newest_seen(mail: &Mail<'_>, seen: Option<&Hash>) -> Result<Seq> {
     let (worker, seq) = (mail.worker.clone(), briefs::newest_pending(mail)?);
     match seen {
         Some(_) => Ok(seq),

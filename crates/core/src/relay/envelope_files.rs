@@ -139,13 +139,6 @@ impl Mail<'_> {
         Ok(kept?.ok())
     }
 
-    /// Whether a brief of this number was published once, whatever is left of it: what is kept of its
-    /// words is written after that.
-    pub(super) fn was_published(&self, seq: Seq) -> Result<bool> {
-        let path = self.dir(Direction::Inbox).join(layout::words(seq));
-        Ok(fsx::stat(self.home.fs(), &path)?.is_some())
-    }
-
     fn understand<T>(
         &self,
         direction: Direction,

@@ -12,7 +12,7 @@ use super::{
     broken,
     decide::{self, Decided, Undecided},
 };
-use crate::{error::Result, list::Skipped};
+use crate::{error::Result, skipped::Skipped};
 
 /// What became of ratifying everything.
 #[derive(Debug, Default)]

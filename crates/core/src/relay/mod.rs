@@ -5,7 +5,6 @@
 //! is durable before its flag. Invariants: a number is given out once; a brief is decided once; what
 //! is not decided, not what was decided on, or decided by an unknown hand is never delivered.
 
-mod applied;
 pub mod brief_snapshots;
 pub mod briefs;
 pub mod broken;
@@ -28,7 +27,6 @@ mod repair;
 pub mod reports;
 pub mod retention;
 pub mod shown;
-pub mod slash;
 #[cfg(test)]
 mod tests;
 pub mod workers;
@@ -46,17 +44,15 @@ use flagpost_disk::{
 use flagpost_model::{RepoId, Seq, WorkerId, envelope::Direction};
 use jiff::Timestamp;
 
-pub(crate) use applied::is_applied;
 pub(crate) use mail_dirs::MailDir;
 use record::BriefHistory;
 
 use crate::{
-    change,
     error::{Error, Result},
     history::{Entry, History, Kind, Writer},
     home::Home,
-    list::Skipped,
     reservations::Reservations,
+    skipped::Skipped,
 };
 
 /// So many messages, by their numbers, are looked at for one that a new one repeats: what each says of its time
@@ -69,8 +65,8 @@ const PAGE: usize = 1_000;
 /// All workers of one repository.
 #[derive(Debug)]
 pub struct Fleet<'h> {
-    home: &'h Home,
-    repo: RepoId,
+    pub(crate) home: &'h Home,
+    pub(crate) repo: RepoId,
     record: Arc<BriefHistory>,
 }
 
@@ -101,7 +97,7 @@ impl<'h> Fleet<'h> {
 
     /// Where the workers' directories are.
     pub fn dir(&self) -> PathBuf {
-        self.home.repository_dir(&self.repo).join("workers")
+        self.home.workers_dir(&self.repo)
     }
 
     /// The ids of all that have a directory, in order.
@@ -341,7 +337,7 @@ impl Transition {
     ) -> Result<u64> {
         let sealed = self.batch.stage(home.fs())?;
         let history = History::of(home, repo);
-        let writer = history.writer(at, &|it| change::is_applied(home, None, it))?;
+        let writer = history.writer(at)?;
         Self::appear(writer, actor, self.entries, sealed)
     }
 
@@ -353,7 +349,7 @@ impl Transition {
         make: impl FnOnce(u64) -> Result<Self>,
     ) -> Result<u64> {
         let history = History::of(home, repo);
-        let writer = history.writer(at, &|it| change::is_applied(home, None, it))?;
+        let writer = history.writer(at)?;
         let made = make(writer.next())?;
         let sealed = made.batch.stage(home.fs())?;
         Self::appear(writer, actor, made.entries, sealed)

@@ -23,9 +23,7 @@ use flagpost_model::{
 };
 
 use super::{
-    Fleet, Locked, Mail,
-    applied::direction,
-    briefs,
+    Fleet, Locked, Mail, briefs,
     envelope_files::{EnvelopeFiles, FilesByNumber},
     publication::proposed_entry,
     record::Certainty,
@@ -268,13 +266,13 @@ fn signs_in(line: &Line) -> Vec<(Side, (Seq, Sign))> {
         Kind::Reported => (Direction::Outbox, &[Sign::Message]),
         Kind::ReportRead => (Direction::Outbox, &[Sign::Read]),
         Kind::ReportConfirmed => (Direction::Outbox, &[Sign::Confirmed]),
-        Kind::MessageSent => (direction(entry), &[Sign::Message]),
-        Kind::MessageAcked => (direction(entry), &[Sign::Read]),
+        Kind::MessageSent => (entry.direction(), &[Sign::Message]),
+        Kind::MessageAcked => (entry.direction(), &[Sign::Read]),
         // It may have come with its acknowledgement.
-        Kind::MessageImported => (direction(entry), &[Sign::Message, Sign::Read]),
+        Kind::MessageImported => (entry.direction(), &[Sign::Message, Sign::Read]),
         // With a count it tells of a lease, and of no mark.
         Kind::MessageReceived if !entry.detail.contains_key("count") => {
-            (direction(entry), &[Sign::Read])
+            (entry.direction(), &[Sign::Read])
         }
         _ => return Vec::new(),
     };

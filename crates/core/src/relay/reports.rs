@@ -22,8 +22,8 @@ use super::{
 use crate::{
     error::{Error, Result},
     history::Kind,
-    list::Skipped,
     readable::readable,
+    skipped::Skipped,
 };
 
 /// What a worker wants to say.
@@ -305,7 +305,7 @@ pub(super) fn acknowledge(
 }
 
 /// Who reported last on a pull request, and the report.
-pub(super) fn of_pull_request(fleet: &Fleet<'_>, pr: u64) -> Result<(WorkerId, Report)> {
+pub(crate) fn of_pull_request(fleet: &Fleet<'_>, pr: u64) -> Result<(WorkerId, Report)> {
     let mut newest: Option<(WorkerId, Report)> = None;
     for mail in fleet.mails()? {
         for paper in list(&mail)?.0 {

@@ -28,7 +28,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     history::{Entry, Kind},
-    list::Skipped,
+    skipped::Skipped,
 };
 
 /// A sign of life is not written more often than this.
@@ -432,17 +432,6 @@ impl Locked<'_> {
 }
 
 impl Mail<'_> {
-    /// Whether the worker's file says this of it.
-    pub(super) fn stands(&self, standing: WorkerStatus) -> Result<bool> {
-        match self.file() {
-            Ok(file) => Ok(file.content.standing == standing),
-            Err(Error::NotFound { .. }) => Ok(false),
-            // Unreadable says nothing about what happened before it became so.
-            Err(Error::Disk(error)) if error.is_unreadable_file() => Ok(true),
-            Err(error) => Err(error),
-        }
-    }
-
     fn file(&self) -> Result<WorkerFile> {
         let path = self.dir.join(layout::WORKER);
         let Some(bytes) = fsx::read(self.home.fs(), &path)? else {

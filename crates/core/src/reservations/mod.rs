@@ -6,10 +6,9 @@
 
 mod announce;
 
-use std::{io, path::PathBuf};
+use std::path::PathBuf;
 
 use flagpost_disk::{
-    self as disk,
     dialects::reservations::{self as layout, ReservationFile},
     fsx::{self, Batch, Lock, Rank},
 };
@@ -25,15 +24,11 @@ use jiff::{SignedDuration, Timestamp};
 pub use announce::Announced;
 
 use crate::{
-    change,
     error::{Error, Result},
-    history::{Entry, History, Kind},
+    history::{Entry, History, Kind, detail::RESERVATION},
     home::Home,
-    list::Skipped,
+    skipped::Skipped,
 };
-
-/// Which line of the history a reservation is.
-pub(crate) const NUMBER: &str = "reservation";
 
 /// So many paths are reserved at once at most.
 const MOST_PATHS: usize = 200;
@@ -349,8 +344,7 @@ impl ReservationChange<'_> {
             return Ok(self.renewed);
         }
         let history = History::of(home, &self.of.repo);
-        let appeared = |entry: &Entry| change::is_applied(home, None, entry);
-        let writer = history.writer(self.at, &appeared)?;
+        let writer = history.writer(self.at)?;
         for (reservation, n) in self
             .added
             .iter_mut()
@@ -378,36 +372,9 @@ fn event_for(kind: Kind, reservation: &Reservation) -> Entry {
     let wanted = &reservation.wanted;
     Entry::new(kind)
         .mail(&wanted.holder, None)
-        .detail(NUMBER, reservation.n)
+        .detail(RESERVATION, reservation.n)
         .detail("path", wanted.path.as_str())
         .detail("mode", wanted.mode.as_str())
         .detail("task", wanted.task.clone())
         .detail("until", reservation.until.to_string())
-}
-
-/// Whether what a line tells of a reservation is in its directory; a line about none has always
-/// appeared.
-pub(crate) fn is_applied(home: &Home, repo: &RepoId, entry: &Entry) -> Result<bool> {
-    let Some(n) = entry.number(NUMBER) else {
-        return Ok(true);
-    };
-    let path = Reservations::of(home, repo).path(n);
-    let is_there = match home.fs().stat(&path) {
-        Ok(_) => true,
-        // Whatever stands in the directory's place, there is no reservation in it.
-        Err(error) if is_absent(&error) => false,
-        Err(error) => return Err(disk::Error::io("look at", &path)(error).into()),
-    };
-    Ok(match entry.kind {
-        Kind::ReservationAdded => is_there,
-        Kind::ReservationReleased | Kind::ReservationExpired => !is_there,
-        _ => true,
-    })
-}
-
-fn is_absent(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-    )
 }

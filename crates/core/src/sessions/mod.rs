@@ -51,15 +51,14 @@ pub use left::{How, Left};
 pub use live::{EventPlace, Live};
 pub use output::{Outlook, Output, OutputPart, PartPlace, TaskOutput};
 pub use pointer::{pointed, shown};
-pub use recover::{Recovered, recover, recover_unsure, to_give_back};
-pub use requests::{Asked, Stop, StopRequest, ask_to_stop};
+pub use recover::{Recovered, reconcile_ended, recover, recover_unsure, to_give_back};
+pub use requests::{Asked, Stop, StopRequest, ask_to_stop, running};
 
 use serde_json::{Map, Value};
 
 use crate::{
     error::{Error, Result},
     home::Home,
-    landing::SessionLanding,
     list::List,
     repository::Repository,
 };
@@ -152,16 +151,6 @@ impl Session {
     pub fn stalled(&self) -> impl Iterator<Item = (&ActiveTask, Timestamp)> {
         let active = self.progress.active.iter().filter(|_| self.runs());
         active.filter_map(|task| Some((task, task.stalled_since()?)))
-    }
-
-    /// How far the work of its tasks is on its way to the target branch.
-    pub fn landing(&self, home: &Home, repository: &Repository) -> Result<SessionLanding> {
-        let list = self.lock.list.as_ref();
-        // A list that is gone has taken its tasks along.
-        match list.map(|list| List::find(home, list)) {
-            Some(Ok(list)) => SessionLanding::of(repository, self, &list),
-            Some(Err(_)) | None => Ok(SessionLanding::default()),
-        }
     }
 
     /// Its events after a cursor, as recorded. A line that is torn, or still being written, is none.

@@ -31,6 +31,10 @@ use crate::{
     history::{Entry, History, Kind},
     home::Home,
     list::List,
+    relay::{
+        Fleet,
+        messages::{self, Party},
+    },
 };
 
 /// What was recovered.
@@ -253,4 +257,22 @@ fn with_session(entry: Entry, moved: &MovedSession) -> Entry {
         Some(session) => entry.session(session),
         None => entry,
     }
+}
+
+/// Deals with what workers said since to the runs of a list that are over, on behalf of whoever asks. Answers with
+/// the tasks that it changed.
+pub fn reconcile_ended(
+    sessions: &Sessions<'_>,
+    fleet: &Fleet<'_>,
+    list: &List<'_>,
+    actor: &WorkerId,
+) -> Result<Vec<TaskId>> {
+    let ended = sessions.ended()?.into_iter();
+    let of_list = ended.filter(|ended| ended.lock.list.as_ref() == Some(list.id()));
+    let threads = of_list.filter_map(|ended| Some(ended.lock.session?.to_string()));
+    let speaker = &messages::in_charge(actor)?;
+    let (party, threads) = (&Party { fleet, speaker }, threads.collect());
+    let changed = messages::reconcile(list, party, &threads)?;
+    messages::put_away(list, party, &threads)?;
+    Ok(changed.into_iter().map(|it| it.task).collect())
 }

@@ -6,14 +6,17 @@
 //! a session that has ended, or one that would never look: the start gate is held meanwhile.
 
 use flagpost_disk::{self as disk, dialects::session::layout, fsx};
-use flagpost_model::{TaskId, WorkerId};
+use flagpost_model::{ListRef, TaskId, WorkerId};
 use serde::{Deserialize, Serialize};
 
 use super::{Live, Session, SessionStatus, Sessions, is_empty};
 use crate::{
     error::{Error, Result},
     history::{Entry, History, Kind},
+    home::Home,
     list::List,
+    registry::repositories,
+    repository::Repository,
 };
 
 /// What is to be stopped.
@@ -152,4 +155,21 @@ impl Live<'_> {
         }
         Ok(requests)
     }
+}
+
+/// The repository in which a run of this list is under way, `here` before any other: a list may be run
+/// from anywhere. What stands in the way of looking into one hides no other.
+pub fn running(home: &Home, list: &ListRef, here: Option<&Repository>) -> Result<Repository> {
+    let others = repositories(home)?.into_iter();
+    let others = others.filter(|it| here.is_none_or(|here| here.id != it.id));
+    let mut all = here.cloned().into_iter().chain(others);
+    let runs = |it: &Repository| {
+        let standing = Sessions::of(home, it).status().ok().flatten();
+        standing.is_some_and(|(stage, lock)| {
+            stage == SessionStatus::Live && lock.list.as_ref() == Some(list)
+        })
+    };
+    all.find(runs).ok_or_else(|| Error::NoRun {
+        place: format!("for list {list}, in any repository"),
+    })
 }

@@ -245,7 +245,7 @@ impl Fields {
 }
 
 /// Any verb of the owner renews the lease (`tree.md` §2).
-pub(super) fn renew_own(task: &mut Task, actor: &WorkerId, now: Timestamp) {
+pub(crate) fn renew_own(task: &mut Task, actor: &WorkerId, now: Timestamp) {
     match &mut task.state {
         State::Claimed(claim) | State::InProgress(Some(claim)) if claim.by == *actor => {
             *claim = claim.renewed(now);

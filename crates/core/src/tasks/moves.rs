@@ -136,7 +136,7 @@ pub fn preview_moves(
 /// The move as the rule is asked, with what other tasks have to say to it. Those of `ids` are moved
 /// together and stand in nobody's way. The whole list is looked at where others have a say, and
 /// once for all moves: that is `seen`.
-pub(super) fn asked(
+pub(crate) fn asked(
     list: &List<'_>,
     task: &Task,
     event: &Move,
@@ -186,7 +186,7 @@ fn look<'s>(list: &List<'_>, seen: &'s mut Option<Vec<Outline>>) -> Result<&'s [
 }
 
 /// Adds the task that follows a completed one, which does not come again itself any more.
-pub(super) fn come_again(
+pub(crate) fn come_again(
     change: &mut Change<'_>,
     id: &TaskId,
     actor: &WorkerId,
@@ -297,7 +297,7 @@ pub enum Parts {
 }
 
 impl Move {
-    pub(super) fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> Kind {
         match self {
             Self::Start => Kind::TaskStarted,
             Self::Renew => Kind::TaskRenewed,

@@ -21,9 +21,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    change::CONTENT,
     error::Result,
-    history::{Entry, History, Line, NewLines, Tail},
+    history::{Entry, History, Line, NewLines, Tail, detail::CONTENT},
     home::Home,
     list::List,
     mirror, roots,

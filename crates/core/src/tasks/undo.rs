@@ -12,9 +12,12 @@ use serde_json::{Map, Value};
 
 use super::removal::remove_in;
 use crate::{
-    change::{APART, Change, FINGERPRINT},
+    change::Change,
     error::{Error, Result},
-    history::{History, Kind, Line},
+    history::{
+        History, Kind, Line,
+        detail::{APART, FINGERPRINT},
+    },
     list::{List, vanished::BROUGHT_BACK},
 };
 

@@ -15,11 +15,12 @@ mod text;
 mod watch;
 
 use flagpost_core::{
-    answers,
+    answers::{self, LineAnswer},
     history::{Kind, Line},
 };
 
-use crate::answers::Transition;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 pub(crate) use cursor::Cursor;
 pub(crate) use feed::{Listener, ended_by, feed, pour};
@@ -31,6 +32,16 @@ pub(crate) use state::{FleetChange, Resync};
 pub(crate) use text::Text;
 pub use watch::WatchMode;
 pub(crate) use watch::{keep, watch};
+
+/// A transition, as it is told to those who listen.
+///
+/// The data of an event of GET /v1/events and GET /v1/relay/inbox/events.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Transition<'a> {
+    /// The event's name.
+    pub(crate) event: &'a str,
+    pub(crate) line: LineAnswer<'a>,
+}
 
 /// A transition, ready to be told.
 #[derive(Debug)]

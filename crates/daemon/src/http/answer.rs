@@ -8,7 +8,11 @@ use axum::{
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
-use flagpost_core::{self as core, FailureKind, error::judge, shape};
+use flagpost_core::{
+    self as core, FailureKind,
+    answers::{self, ErrorAnswer},
+    error::judge,
+};
 use serde_json::{Value, json};
 
 use super::auth::AuthRefusal;
@@ -170,7 +174,9 @@ impl From<AuthRefusal> for HttpError {
 
 impl IntoResponse for HttpError {
     fn into_response(self) -> Response {
-        let body = shape::error(self.kind, &self.message, self.hint.as_deref(), &self.causes);
+        let hint = self.hint.as_deref();
+        let body = ErrorAnswer::new(self.kind, &self.message, hint, &self.causes);
+        let body = answers::document(&body);
         let mut response = (self.status, Json(body)).into_response();
         let headers = response.headers_mut();
         match self.status {

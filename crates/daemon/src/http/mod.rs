@@ -25,9 +25,9 @@ pub(crate) use auth::{Door, Guard};
 pub(crate) use router::{guarded, router};
 
 use crate::{
+    config::DaemonConfig,
     events::Hub,
     instance::{Instance, Paths},
-    serve::DaemonConfig,
 };
 
 /// What all requests share.

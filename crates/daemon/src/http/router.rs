@@ -18,8 +18,8 @@ use axum::{
     routing::{MethodFilter, on, post},
 };
 use flagpost_core::{
+    answers,
     operations::{Arguments, EntryOutcome, Operation, OperationEntry},
-    shape,
 };
 use jiff::SignedDuration;
 use serde_json::{Map, Value, json};
@@ -206,7 +206,7 @@ async fn serve(
         RouteHandler::Entry(entry) => wait_for(shared, arguments, entry).await,
         RouteHandler::Own(name, act) => {
             let body = carry_out(shared, arguments, route.operation, act).await?;
-            Ok(json_answer(&shape::answer(name, body)))
+            Ok(json_answer(&answers::with_schema(name, body)))
         }
         RouteHandler::Foreign(_, act) => Ok(json_answer(
             &carry_out(shared, arguments, route.operation, act).await?,
@@ -272,7 +272,7 @@ async fn wait_for(
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() || *ended.borrow() {
             let body = json!({"waited": !wait.is_zero()});
-            return Ok(json_answer(&shape::answer(none, body)));
+            return Ok(json_answer(&answers::with_schema(none, body)));
         }
         tokio::select! {
             // A lease ends without a notice.

@@ -7,9 +7,9 @@ use flagpost_core::{
     relay::{
         Fleet, briefs,
         reports::{self, NewReport},
-        slash,
         workers::{self, Traits},
     },
+    slash,
     tasks::{self, Fields},
 };
 use flagpost_disk::dialects::session::layout;

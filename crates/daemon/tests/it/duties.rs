@@ -8,9 +8,10 @@ use flagpost_core::{
     relay::{
         Fleet, Mail,
         briefs::{self, BriefStatus},
-        policy, slash,
+        policy,
         workers::{self, Traits},
     },
+    slash,
     tasks::{self, Fields},
 };
 use flagpost_model::{Seq, WorkerId, decision::Via, envelope::Direction};

@@ -11,9 +11,9 @@ use flagpost_core::{
         decide::{self, DecisionRequest},
         deliver,
         liveness::LivenessWatch,
-        slash,
         workers::{self, Traits},
     },
+    slash,
     tasks::{self, Fields, Move, Parts},
 };
 use flagpost_daemon::WatchMode;

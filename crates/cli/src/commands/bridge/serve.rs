@@ -26,7 +26,8 @@ use crate::{
     commands::{daemon, waiting::time},
     context::Context,
     error::usage,
-    output::{self, Answer, Audience},
+    output::{self, Answer},
+    streams::{self, Audience},
     terminal::line,
 };
 
@@ -122,7 +123,7 @@ pub fn start(context: &Context, args: &BridgeStartArgs) -> anyhow::Result<Answer
             // Whoever does not listen any more is no reason to stop.
             let _: std::io::Result<Audience> = say(context, cursor, item);
         }
-        ServiceEvent::Trouble(error) => output::say(&format!("flagpost: {error}; trying again")),
+        ServiceEvent::Trouble(error) => streams::say(&format!("flagpost: {error}; trying again")),
     };
     if args.once {
         processor.pass(&mut |item| {
@@ -132,7 +133,7 @@ pub fn start(context: &Context, args: &BridgeStartArgs) -> anyhow::Result<Answer
         return Ok(Answer::silent());
     }
     if !context.globals.json {
-        output::stream_text(&format!("Agent bridge listening... (poll: {poll:#})"))?;
+        streams::stream_text(&format!("Agent bridge listening... (poll: {poll:#})"))?;
     }
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
@@ -188,7 +189,7 @@ fn say(context: &Context, cursor: u64, item: &Processed) -> std::io::Result<Audi
         true => " (as before: the id is known)",
         false => "",
     };
-    output::stream_text(&format!("Processing: {title} → {end}{known}"))
+    streams::stream_text(&format!("Processing: {title} → {end}{known}"))
 }
 
 /// Stops it.

@@ -6,7 +6,7 @@ use flagpost_core::{
 };
 
 use super::CoordContext;
-use crate::{commands::list::counted, output::Answer};
+use crate::{output::Answer, terminal::counted};
 
 /// Add the open tasks of a list to the table
 #[derive(Debug, clap::Args)]

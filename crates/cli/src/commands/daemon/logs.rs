@@ -15,7 +15,8 @@ use serde::Serialize;
 use super::log_name;
 use crate::{
     context::Context,
-    output::{Answer, Audience, stream, stream_text},
+    output::{Answer, stream},
+    streams::{Audience, stream_text},
 };
 
 /// Show what the daemon says

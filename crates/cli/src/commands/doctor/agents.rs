@@ -18,8 +18,9 @@ use flagpost_run::{
 use super::DoctorArgs;
 use crate::{
     context::Context,
-    output::{Answer, confirm, say},
+    output::Answer,
     screen::Screen,
+    streams::{confirm, say},
     terminal::line,
 };
 

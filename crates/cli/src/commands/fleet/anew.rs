@@ -5,10 +5,7 @@ use flagpost_fleet::{Begun, Behind};
 use flagpost_model::view;
 
 use super::{FleetCompactArgs, FleetRestoreArgs};
-use crate::{
-    context::Context,
-    output::{Answer, confirm},
-};
+use crate::{context::Context, output::Answer, streams::confirm};
 
 /// What a refusal says did not happen.
 const NOTHING: &str = "nothing was begun";

@@ -265,7 +265,7 @@ pub fn start_daemon_anew(context: &Context, why: &str) -> anyhow::Result<()> {
 pub fn restart_daemon(context: &Context, why: &str) -> anyhow::Result<bool> {
     let ran = flagpost_daemon::stop(&context.home)?.is_some();
     if ran {
-        crate::output::say(&format!("the daemon is started anew, {why}"));
+        crate::streams::say(&format!("the daemon is started anew, {why}"));
         started(context, Vec::new())?;
     }
     Ok(ran)

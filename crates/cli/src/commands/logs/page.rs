@@ -16,8 +16,9 @@ use flagpost_run::client::{Piece, PieceKind, Renderer};
 use crate::{
     context::Context,
     fit::cut,
-    output::{Audience, put_clean, put_exact, stream_line},
+    output::stream_line,
     screen::{Screen, alarm},
+    streams::{Audience, put_clean, put_exact},
     terminal,
 };
 

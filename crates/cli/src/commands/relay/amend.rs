@@ -13,7 +13,8 @@ use flagpost_model::{Seq, WorkerId, decision::Via, envelope::Hash};
 use crate::{
     context::Context,
     error::usage,
-    output::{Answer, ask, say},
+    output::Answer,
+    streams::{ask, say},
     text::TextArg,
 };
 

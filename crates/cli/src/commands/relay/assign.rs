@@ -4,11 +4,8 @@ use std::path::PathBuf;
 
 use flagpost_core::{
     Error,
-    relay::{
-        briefs::Proposed,
-        slash::{self, assigned_line},
-        workers,
-    },
+    relay::{briefs::Proposed, workers},
+    slash::{self, assigned_line},
 };
 use flagpost_model::{WorkerId, envelope::Ticket};
 use jiff::SignedDuration;

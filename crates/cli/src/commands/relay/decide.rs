@@ -1,10 +1,11 @@
 //! `ratify`, `reject`: open the gate, or do not.
 
 use crate::{
-    commands::list::counted,
     context::Context,
     error::{FailureKind, usage},
-    output::{Answer, ask, say},
+    output::Answer,
+    streams::{ask, say},
+    terminal::counted,
     terminal::line,
 };
 use flagpost_core::{
@@ -16,8 +17,8 @@ use flagpost_core::{
         decide::{self, Decided, DecisionRequest, Undecided},
         fleet::{Ratified, pending, ratify_all},
         shown,
-        slash::{count_status, decided_line, ratified_lines},
     },
+    slash::{count_status, decided_line, ratified_lines},
 };
 use flagpost_model::{
     Seq, WorkerId,

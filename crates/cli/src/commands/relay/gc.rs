@@ -1,7 +1,7 @@
 //! `relay gc`: move older mail to the archive.
 
-use flagpost_core::relay::{
-    retention::{Archived, KEEP},
+use flagpost_core::{
+    relay::retention::{Archived, KEEP},
     slash::archive_all,
 };
 use flagpost_model::view;

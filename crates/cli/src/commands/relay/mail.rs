@@ -7,8 +7,9 @@ use flagpost_core::{
         brief_snapshots,
         briefs::BriefView,
         reports::{self, ReportView},
-        shown, slash,
+        shown,
     },
+    slash,
 };
 use flagpost_model::{Seq, WorkerId, envelope::Report, message::Message, task::Origin};
 

@@ -12,7 +12,7 @@ pub mod slash;
 pub mod withheld;
 
 use clap::Subcommand;
-use flagpost_core::relay::slash as core;
+use flagpost_core::slash as core;
 use flagpost_model::{Seq, WorkerId, envelope::Brief, task::Origin};
 
 use crate::{context::Context, output::Answer};

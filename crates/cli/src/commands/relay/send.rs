@@ -1,6 +1,6 @@
 //! `relay redirect`, `relay merge`: short briefs.
 
-use flagpost_core::relay::slash::{self, proposed_line};
+use flagpost_core::slash::{self, proposed_line};
 use flagpost_model::WorkerId;
 
 use super::assign::answer;

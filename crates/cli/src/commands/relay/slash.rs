@@ -3,7 +3,7 @@
 use flagpost_core::{
     answers::SlashAnswer,
     relay::decide::DecisionRequest,
-    relay::slash::{SlashContext, carry_out, operation},
+    slash::{SlashContext, carry_out, operation},
 };
 use flagpost_model::{
     decision::{Decision, Via},

@@ -8,10 +8,10 @@ use flagpost_core::{
 use flagpost_model::{envelope::Brief, view};
 
 use crate::{
-    commands::{list::counted, relay::withheld::notice},
+    commands::relay::withheld::notice,
     context::Context,
     screen::Screen,
-    terminal::line,
+    terminal::{counted, line},
 };
 
 /// The briefs that wait and those that are withheld, and what cannot be understood; none where no

@@ -1,6 +1,6 @@
-//! What may be kept, in which form, and which lines tell of it.
+//! In which form reports are kept.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 
@@ -16,27 +16,6 @@ fn report(operation: &str, arguments: Value) -> KeptReport {
         "arguments": arguments,
     }))
     .unwrap()
-}
-
-#[test]
-fn what_an_agent_says_of_what_it_holds_can_be_kept_and_nothing_else() {
-    let kept: Vec<&str> = Operation::ALL
-        .iter()
-        .filter(|it| it.can_be_kept())
-        .map(|it| it.name())
-        .collect();
-    assert_eq!(
-        kept,
-        [
-            "task.done",
-            "task.fail",
-            "task.stuck",
-            "brief.ack",
-            "report.send",
-            "message.send",
-            "message.ack"
-        ]
-    );
 }
 
 #[test]

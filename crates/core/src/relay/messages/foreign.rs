@@ -17,7 +17,7 @@ use rusqlite::{Connection, OpenFlags, types::ValueRef};
 use crate::{
     error::{Error, Result},
     home::Home,
-    list::Skipped,
+    skipped::Skipped,
 };
 
 /// What a source has.

@@ -28,9 +28,9 @@ use super::{ForeignMessages, Party, in_charge, line, scan, withdraw};
 use crate::{
     error::{Error, Result},
     history::Kind,
-    list::Skipped,
     readable::readable,
     relay::{Fleet, Transition, workers},
+    skipped::Skipped,
 };
 
 /// What became of a row.

@@ -15,7 +15,7 @@ use flagpost_model::{
 };
 
 use super::{
-    Ask, Filter, Party, ack, in_charge, processes, questions,
+    Ask, Filter, Party, ack, processes, questions,
     receive::waiting_reports,
     scan::{Judged, judged},
     withdraw,
@@ -25,7 +25,6 @@ use crate::{
     error::{Error, Result},
     list::List,
     relay::{Fleet, Mail},
-    sessions::Sessions,
     tasks::{self, Move, Parts},
 };
 
@@ -182,24 +181,6 @@ pub fn reconcile(
         }
     }
     Ok(changed)
-}
-
-/// The same for every run of a list that has ended, on behalf of whoever asks. Answers with the tasks
-/// that it changed.
-pub fn reconcile_ended(
-    sessions: &Sessions<'_>,
-    fleet: &Fleet<'_>,
-    list: &List<'_>,
-    actor: &WorkerId,
-) -> Result<Vec<TaskId>> {
-    let ended = sessions.ended()?.into_iter();
-    let of_list = ended.filter(|ended| ended.lock.list.as_ref() == Some(list.id()));
-    let threads = of_list.filter_map(|ended| Some(ended.lock.session?.to_string()));
-    let speaker = &in_charge(actor)?;
-    let (party, threads) = (&Party { fleet, speaker }, threads.collect());
-    let changed = reconcile(list, party, &threads)?;
-    put_away(list, party, &threads)?;
-    Ok(changed.into_iter().map(|it| it.task).collect())
 }
 
 /// Makes of a DONE that nobody waits for what can be made of it.

@@ -30,8 +30,7 @@ pub use filter::Filter;
 pub use foreign::{ForeignMessages, read};
 pub use import::{ImportedMessages, RowOutcome, import};
 pub use in_flight::{
-    InFlightTask, Kept, SettledTask, apply_done, in_flight, put_away, reconcile, reconcile_ended,
-    unprocessed,
+    InFlightTask, Kept, SettledTask, apply_done, in_flight, put_away, reconcile, unprocessed,
 };
 pub use processes::{ProcessWord, assign, report_for};
 pub use questions::{question, questions, reply};

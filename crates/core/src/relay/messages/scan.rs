@@ -19,13 +19,13 @@ use flagpost_model::{
 use super::{Filter, Party, role};
 use crate::{
     error::{Error, Result},
-    list::Skipped,
     relay::{
         Fleet, Mail,
         briefs::{self, BriefStatus},
         envelope_files::EnvelopeFiles,
         skipped, workers,
     },
+    skipped::Skipped,
 };
 
 /// A message and how far it is.

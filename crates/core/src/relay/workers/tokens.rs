@@ -10,21 +10,17 @@ use flagpost_model::{
     envelope::{Direction, Hash},
     worker::WorkerStatus,
 };
-use serde_json::Value;
 
 use super::{Fleet, Mail};
 use crate::{
     error::{Error, Result},
-    history::{Entry, Kind},
+    history::{Kind, detail::TOKEN_HASH},
     home::Home,
     repository::Repository,
 };
 
 /// Between the parts of a token. No id has one.
 const BETWEEN: char = '~';
-/// What the history calls a token's hash.
-const HASH: &str = "sha256";
-
 /// A token that was just made. It is shown once, and kept nowhere.
 #[derive(Debug)]
 pub struct Issued {
@@ -46,7 +42,7 @@ pub fn issue(mail: &Mail<'_>, actor: &WorkerId) -> Result<Issued> {
         let mut worker = file.content.clone();
         let replaced = worker.token.replace(hash.clone()).is_some();
         let entry = mail.entry(Kind::TokenIssued, None);
-        let entry = entry.detail(HASH, hash.as_str());
+        let entry = entry.detail(TOKEN_HASH, hash.as_str());
         locked.store(actor, entry, Some(&file), &worker)?;
         Ok(Issued { token, replaced })
     })
@@ -84,18 +80,4 @@ fn opens(file: &WorkerFile, token: &str) -> bool {
 pub fn random() -> String {
     let half = || uuid::Uuid::new_v4().simple();
     format!("{}{}", half(), half())
-}
-
-impl Mail<'_> {
-    /// Whether the worker has the token that this line tells of.
-    pub(in crate::relay) fn has_token_of(&self, entry: &Entry) -> Result<bool> {
-        let told = entry.detail.get(HASH).and_then(Value::as_str);
-        match self.file() {
-            Ok(file) => Ok(file.content.token.as_ref().map(Hash::as_str) == told),
-            Err(Error::NotFound { .. }) => Ok(false),
-            // Unreadable says nothing about what happened before it became so.
-            Err(Error::Disk(error)) if error.is_unreadable_file() => Ok(true),
-            Err(error) => Err(error),
-        }
-    }
 }

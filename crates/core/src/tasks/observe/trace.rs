@@ -9,10 +9,7 @@ use flagpost_model::{TaskId, task::StateName};
 use serde_json::{Map, Value};
 
 use super::KnownFile;
-use crate::{
-    change::FINGERPRINT,
-    history::{Entry, Kind},
-};
+use crate::history::{Entry, Kind, detail::FINGERPRINT};
 
 /// A file that is not as it was known, as far as the history was heard.
 #[derive(Debug)]

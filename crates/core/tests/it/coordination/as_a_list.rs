@@ -5,7 +5,7 @@ use std::fs;
 
 use flagpost_core::{
     Error, List,
-    claims::{self, Terms},
+    claims::{self, Revision, Terms},
     coordination::{self, Directory},
     tasks::{self, Fields, Move, UndoMode},
 };
@@ -372,12 +372,12 @@ fn a_table_that_was_changed_without_the_lock_is_not_written_over() {
     let meddle = |_: &flagpost_model::task::Task| {
         let text = fs::read_to_string(&path).unwrap();
         fs::write(&path, text.replace("\"One\"", "\"By hand\"")).unwrap();
-        tasks::Revision {
+        Revision {
             fields: subject("Ours"),
             moves: Vec::new(),
         }
     };
-    let refused = tasks::revise(&list, &terms("ann"), &one, &meddle);
+    let refused = claims::revise(&list, &terms("ann"), &one, &meddle);
     fails!(refused, Error::Disk(disk::Error::Changed { .. }));
     assert_eq!(list.task(&one).unwrap().task.subject, "By hand");
 }

@@ -22,6 +22,7 @@ use std::{
 use flagpost_core::{
     Home, List, Result,
     history::{History, Line},
+    operations,
     order::{self, ChangeOrigin, Message, NumberedChange, OrderRefusal, Sequencer, SharedChange},
     relay::{Fleet, Mail, workers},
 };
@@ -116,7 +117,7 @@ impl Stream {
             home: home.clone(),
             origin,
         };
-        home.ordered(Arc::new(machine))
+        home.ordered(Arc::new(machine), operations::tell)
     }
 
     /// Answers the next changes so.

@@ -77,7 +77,7 @@ fn kept(node: &Node) -> usize {
 }
 
 fn tell(node: &Node) -> Vec<String> {
-    order::tell(&node.home, &node.stream.repo).unwrap()
+    operations::tell(&node.home, &node.stream.repo).unwrap()
 }
 
 fn outgoing(node: &Node) -> PathBuf {
@@ -344,7 +344,7 @@ fn an_answer_that_was_lost_is_no_second_report() {
         }
         keep(a, "W3", operation, said);
         fleet.stream.answers(&[Answer::Unheard]);
-        let unsettled = order::tell(&a.home, &a.stream.repo);
+        let unsettled = operations::tell(&a.home, &a.stream.repo);
         fails!(unsettled, Error::Order(OrderRefusal::Unsettled { .. }));
         // Another machine reopens what was done, before this one looks again.
         b.follow();
@@ -401,7 +401,7 @@ fn told_on(fs: &PowerFs) -> Vec<String> {
 fn tell_on(fs: &PowerFs) -> Result<Vec<String>> {
     let home = simulated_home(fs);
     let shared = order::shared(&home)?;
-    order::tell(&home, &shared[0])
+    operations::tell(&home, &shared[0])
 }
 
 #[test]

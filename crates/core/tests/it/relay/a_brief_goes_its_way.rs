@@ -6,8 +6,9 @@ use flagpost_core::{
     relay::{
         briefs::{self, BriefStatus},
         decide::{self, DecisionRequest},
-        deliver, reports, slash, workers,
+        deliver, reports, workers,
     },
+    slash,
 };
 use flagpost_model::{
     decision::{Decision, DecisionRefusal, Delivery, Via},

@@ -1,11 +1,13 @@
 //! Numbers are ordered as numbers; a count is no exit status above 125.
 
-use flagpost_core::relay::{
-    briefs,
-    decide::Decided,
-    fleet::ratify_all,
+use flagpost_core::{
+    relay::{
+        briefs,
+        decide::Decided,
+        fleet::ratify_all,
+        workers::{self, Traits},
+    },
     slash::{self, SlashContext},
-    workers::{self, Traits},
 };
 use flagpost_model::{Seq, decision::Via, envelope::Direction};
 

@@ -7,8 +7,9 @@ use flagpost_core::{
     relay::{
         Mail, briefs, broken,
         decide::{self, DecisionRequest},
-        deliver, fleet, slash,
+        deliver, fleet,
     },
+    slash,
 };
 use flagpost_model::{
     decision::{Decision, Via},

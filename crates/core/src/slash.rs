@@ -15,21 +15,21 @@ use flagpost_model::{
     task::Origin,
 };
 
-use super::{
-    Fleet,
-    briefs::{self, BriefView, NewBrief, Proposed},
-    broken,
-    decide::{self, Decided, DecisionRequest},
-    fleet::{Ratified, ratify_all},
-    reports::{self, ReportView},
-    retention::{self, Archived},
-    shown, workers,
-};
 use crate::{
     access::Operation,
     error::{Error, Result, describe, judge, shows},
     index::{self, Hit, SearchRequest, SearchResult, SearchScope},
-    list::Skipped,
+    relay::{
+        Fleet, Mail,
+        briefs::{self, BriefView, NewBrief, Proposed},
+        broken,
+        decide::{self, Decided, DecisionRequest},
+        fleet::{Ratified, ratify_all},
+        reports::{self, ReportView},
+        retention::{self, Archived},
+        shown, workers,
+    },
+    skipped::Skipped,
 };
 
 /// An exit status above this means a signal to a shell.
@@ -370,7 +370,7 @@ pub fn archive_all(fleet: &Fleet<'_>, actor: &WorkerId, dry_run: bool) -> Result
     Ok(archived)
 }
 
-fn mails<'h>(fleet: &Fleet<'h>, worker: Option<&WorkerId>) -> Result<Vec<super::Mail<'h>>> {
+fn mails<'h>(fleet: &Fleet<'h>, worker: Option<&WorkerId>) -> Result<Vec<Mail<'h>>> {
     match worker {
         Some(worker) => Ok(vec![fleet.mail(worker)?]),
         None => fleet.mails(),

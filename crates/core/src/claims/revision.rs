@@ -8,17 +8,12 @@ use flagpost_model::{
     task::{Act, State, Task, transition},
 };
 
-use super::{
-    Fields, Move, Moved,
-    adding::renew_own,
-    moves::{asked, come_again},
-    named_by_others,
-};
+use super::{Terms, start_in};
 use crate::{
-    claims::{self, Terms},
     error::Result,
     history::Kind,
     list::List,
+    tasks::{Fields, Move, Moved, asked, come_again, named_by_others, renew_own},
 };
 
 /// What is to be done with a task.
@@ -64,7 +59,7 @@ pub fn revise(
                 let task = change.task(id)?.clone();
                 if event == Move::Start {
                     let others = named_by_others(&change.load()?.outlines, id);
-                    claims::start_in(change, terms, &act, id, (token, &others))?;
+                    start_in(change, terms, &act, id, (token, &others))?;
                     continue;
                 }
                 let ids = std::slice::from_ref(id);

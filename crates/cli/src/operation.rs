@@ -6,7 +6,7 @@
 use flagpost_core::operations::Operation as Op;
 use flagpost_model::WorkerId;
 
-use super::{
+use crate::commands::{
     bridge::BridgeCommand,
     config::ConfigCommand,
     daemon::DaemonCommand,

@@ -1,26 +1,34 @@
-//! Telling the fleet what was kept while it was away.
+//! Operations that are kept while the fleet is away, and told it afterwards.
 //!
-//! Owns the one who tells: under a lock, report by report in their order, each as the operation that it is.
-//! It is begun again where another machine was first, as every operation is. Whether it has happened is
-//! asked of the history before each try: a crash between the change and the removal of the file tells it
-//! only once. One that is refused for good is put aside, and holds up nothing behind it.
+//! Owns which may be kept: an agent's word on what it holds already. And the one who tells: under a lock, report by
+//! report in the order in which they were said, each as the operation that it is, before this machine changes
+//! anything else of the repository. It is begun again where another machine was first, as every operation is.
+//! Whether it has happened is asked of the history before each try: a crash between the change and the removal of
+//! the file tells it only once. One that is refused for good is put aside, and holds up nothing behind it.
 
 use flagpost_disk::{self as disk, fsx};
-use flagpost_model::{RepoId, decision::Via, task::Origin};
-use serde_json::Value;
-
-use super::{
-    OrderRefusal, TRIES,
-    outgoing::{KeptFile, Outgoing},
+use flagpost_model::{
+    RepoId, Token,
+    decision::Via,
+    message::{Speaker, Subject},
+    task::{Act, Ending, Origin},
 };
+use serde_json::{Map, Value};
+
+use super::{Arguments, Caller, CallerPlace, Identity, Operation, Parameter, all};
 use crate::{
-    error::{Error, Result, describe},
+    answers::KeptAnswer,
+    error::{Error, OrderRefusal, Result, describe},
     history::History,
     home::Home,
-    operations::{self, Arguments, Caller, CallerPlace, Identity, Operation, Parameter},
+    order::{FORM, KeptFile, Outgoing, TRIES},
     repository::Repository,
     sequencer::KeptReport,
+    tasks::{self, Move, Parts, Preview},
 };
+
+/// What is answered for a report that is kept.
+const NOTE: &str = "kept; the fleet has not heard it yet";
 
 /// What became of a report.
 #[derive(Debug, PartialEq)]
@@ -29,6 +37,106 @@ enum KeptOutcome {
     Done,
     /// It never will, for this reason.
     Never(String),
+}
+
+impl Operation {
+    /// Whether it can be kept while the fleet is away: what an agent says of what it holds.
+    pub(crate) fn can_be_kept(self) -> bool {
+        matches!(
+            self,
+            Self::TaskDone
+                | Self::TaskFail
+                | Self::TaskStuck
+                | Self::ReportSend
+                | Self::BriefAck
+                | Self::MessageAck
+                | Self::MessageSend
+        )
+    }
+}
+
+/// These words in the form in which they are kept, where they may be: a worker's on what it was given, and
+/// nobody's on a task that another one may have taken meanwhile. What its rule refuses here is refused as
+/// ever.
+fn form(
+    caller: &Caller,
+    operation: Operation,
+    said: &Arguments,
+) -> Result<Option<Map<String, Value>>> {
+    let mut kept = said.to_object();
+    let ending = match operation {
+        Operation::TaskDone => Ending::Completed,
+        Operation::TaskFail => Ending::Failed,
+        Operation::TaskStuck => Ending::Stuck,
+        Operation::MessageSend => {
+            let subject: Option<Subject> = said.parsed("subject")?;
+            let of_work = [Subject::Done, Subject::Stuck, Subject::Progress];
+            let is_of_work = subject.is_some_and(|it| of_work.contains(&it));
+            return Ok(is_of_work.then_some(kept));
+        }
+        operation => return Ok(operation.can_be_kept().then_some(kept)),
+    };
+    let list = caller.list(said)?;
+    let id = caller.task(&list, said)?;
+    let act = Act {
+        actor: caller.actor()?,
+        token: said.number("token").map(Token),
+        at: caller.home().now(),
+    };
+    let event = Move::Finish {
+        ending,
+        text: String::new(),
+        parts: Parts::MayBeOpen,
+    };
+    // By then it may fit several.
+    kept.insert("id".to_owned(), id.as_str().into());
+    for Preview { task, refusal } in tasks::preview_moves(&list, &act, &[id], &event)? {
+        match refusal {
+            Some(refusal) => return Err(refusal),
+            None if task.state.claim().is_none_or(|it| it.by != act.actor) => return Ok(None),
+            None => {}
+        }
+    }
+    Ok(Some(kept))
+}
+
+/// Keeps what was refused because nobody of the fleet could be asked, or nothing is changed until somebody
+/// looked, all or nothing; for whatever may not be kept, the refusal stands. The rule has been asked about it,
+/// of the files that are here.
+pub fn keep(
+    caller: &Caller,
+    operation: Operation,
+    said: &[Arguments],
+    refused: Error,
+) -> Result<KeptAnswer> {
+    let home = caller.home();
+    let repo = match &refused {
+        Error::Order(why) if home.tells().is_none() && !said.is_empty() => why.keeps_reports(),
+        _ => None,
+    };
+    let Some(repo) = repo.cloned() else {
+        return Err(refused);
+    };
+    let forms = said.iter().map(|it| form(caller, operation, it));
+    let Some(forms) = forms.collect::<Result<Option<Vec<_>>>>()? else {
+        return Err(refused);
+    };
+    let speaker = caller.speaker()?;
+    let after = History::of(home, &repo).last()?;
+    let outgoing = Outgoing::of(home, &repo);
+    for arguments in forms {
+        outgoing.add(&KeptReport {
+            form: FORM,
+            id: home.fs().dated_id().to_string(),
+            said_at: home.now(),
+            after,
+            operation: operation.name().to_owned(),
+            actor: speaker.name.clone(),
+            by: speaker.by.clone(),
+            arguments,
+        })?;
+    }
+    Ok(KeptAnswer::new(operation.name(), speaker.name, repo, NOTE))
 }
 
 /// Tells the fleet what is kept of a repository, the oldest first. What was refused for good is put aside;
@@ -50,7 +158,7 @@ pub fn tell(home: &Home, repo: &RepoId) -> Result<Vec<String>> {
         }),
         other => other.into(),
     })?;
-    let Some(order) = home.order_of(repo)? else {
+    let Some(order) = home.sequencer_of(repo)? else {
         return Ok(aside);
     };
     order.catch_up(repo)?;
@@ -108,7 +216,7 @@ impl KeptReport {
 
     /// Carries out the operation that it is, as whoever said it.
     fn carry_out(&self, home: &Home, repo: &RepoId) -> Result<()> {
-        let entry = operations::all().find(|it| {
+        let entry = all().find(|it| {
             let operation = it.operation;
             operation.name() == self.operation && operation.can_be_kept()
         });
@@ -124,7 +232,11 @@ impl KeptReport {
         }
         let parameters: Vec<&'static Parameter> = entry.parameters.iter().collect();
         let said = Arguments::read(&parameters, Vec::new(), said)?;
-        let identity = Identity::of(&self.speaker(), Origin::Agent);
+        let speaker = Speaker {
+            name: self.actor.clone(),
+            by: self.by.clone(),
+        };
+        let identity = Identity::of(&speaker, Origin::Agent);
         let repository = Repository::registered(home, repo)?;
         let place = repository.map_or(CallerPlace::Nowhere, CallerPlace::In);
         let caller = Caller::new(home, identity, Via::Cli, place);
@@ -152,6 +264,27 @@ mod tests {
     use flagpost_model::{Refusal, TaskId};
 
     use super::*;
+
+    #[test]
+    fn what_an_agent_says_of_what_it_holds_can_be_kept_and_nothing_else() {
+        let kept: Vec<&str> = Operation::ALL
+            .iter()
+            .filter(|it| it.can_be_kept())
+            .map(|it| it.name())
+            .collect();
+        assert_eq!(
+            kept,
+            [
+                "task.done",
+                "task.fail",
+                "task.stuck",
+                "brief.ack",
+                "report.send",
+                "message.send",
+                "message.ack"
+            ]
+        );
+    }
 
     #[test]
     fn what_may_pass_is_tried_again_and_what_a_rule_refuses_is_not() {

@@ -6,7 +6,7 @@ use flagpost_model::{ListId, TaskId, finding::Severity, view};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::doctor::{Finding, Mended, Repair};
+use super::{Finding, Mended, Repair};
 
 view! {
     /// What does not hold, and how to mend it.
@@ -93,4 +93,8 @@ impl From<&[Finding]> for FindingCounts {
         }
         counts
     }
+}
+
+crate::answers! {
+    "doctor" => Examined<'_>,
 }
