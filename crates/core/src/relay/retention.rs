@@ -34,8 +34,8 @@ pub struct Archived {
 pub fn archive(mail: &Mail<'_>, actor: &WorkerId, dry_run: bool) -> Result<Vec<Archived>> {
     let mut archived = Vec::new();
     for direction in Direction::ALL {
-        let locked = mail.lock(*direction)?;
-        let seqs = locked.archive(actor, dry_run)?;
+        let archive = || mail.lock(*direction)?.archive(actor, dry_run);
+        let seqs = mail.home.in_order(archive)?;
         if !seqs.is_empty() {
             archived.push(Archived {
                 worker: mail.worker.clone(),

@@ -20,9 +20,9 @@ use super::{
     removal::{not_held_by_anybody, remove_in},
 };
 use crate::{
-    change::{Change, FINGERPRINT},
+    change::Change,
     error::{Error, Result},
-    history::{History, Kind, Line},
+    history::{History, Kind, Line, detail::FINGERPRINT},
     list::List,
 };
 
@@ -82,10 +82,23 @@ pub fn relocate(
         });
     }
     let files = snapshot(from, &ids, ties)?;
-    let copies = copy(from, to, actor, &files)?;
+    let copies = from.home.in_order(|| copy(from, to, actor, &files))?;
+    from.home
+        .in_order(|| take_out((from, to), actor, (&files, &copies), &which, ties))?;
+    Ok(copies)
+}
 
+/// Removes the tasks from their old list where they are as they were copied; else the copies go.
+fn take_out(
+    (from, to): (&List<'_>, &List<'_>),
+    actor: &WorkerId,
+    (files, copies): (&[TaskFile], &[Relocated]),
+    which: &TaskSelector,
+    ties: Ties,
+) -> Result<()> {
     let mut change = from.change(actor)?;
-    let chosen = which.ids(&change);
+    let ids = which.seen();
+    let chosen = which.clone().ids(&change);
     let now = chosen.and_then(|ids| snapshot(from, &ids, ties));
     let same = now.as_ref().is_ok_and(|now| {
         let raws = now.iter().map(TaskFile::raw);
@@ -96,17 +109,16 @@ pub fn relocate(
         let ids: Vec<TaskId> = copies.iter().map(|copy| copy.task.id.clone()).collect();
         super::remove_all(to, actor, &ids)?;
         now?;
-        let task = ids_of(&files).next().unwrap_or_else(|| TaskId::from(1));
+        let task = ids_of(files).next().unwrap_or_else(|| TaskId::from(1));
         let how = "it was changed while it was moved".to_owned();
         return Err(Refusal::BuiltOn { task, how }.into());
     }
-    remove_in(&mut change, actor, &ids)?;
-    for copy in &copies {
+    remove_in(&mut change, actor, ids)?;
+    for copy in copies {
         let place = json!({"list": to.id(), "task": copy.task.id});
         change.tell(&copy.was, "moved_to", place);
     }
-    change.commit()?;
-    Ok(copies)
+    change.commit().map(drop)
 }
 
 fn ids_of(files: &[TaskFile]) -> impl Iterator<Item = TaskId> {

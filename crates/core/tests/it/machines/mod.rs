@@ -8,6 +8,7 @@ mod list_names;
 mod mail_by_hand;
 mod of_one_order;
 mod while_the_fleet_is_away;
+mod who_was_overtaken_tries_again;
 
 use std::{
     cell::RefCell,
