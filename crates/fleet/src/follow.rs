@@ -27,10 +27,10 @@ use crate::{
     keeper::wait_until,
     link::{Link, LinkError},
     live::LiveMachine,
+    locate_order::{OrderEnd, OrderLocation},
     membership::Membership,
     order::{follow, put_aside, seq_of},
     refusals::{begins, lost, refusal},
-    stand::{OrderEnd, Stand},
     standing::Noted,
     worker_signs::WorkerSigns,
 };
@@ -229,9 +229,9 @@ fn read_on(
         aside,
         ..
     } = match link.stand(home, repo)? {
-        Stand::Here(end) => *end,
-        Stand::Begins => return Err(begins(repo).into()),
-        Stand::Lost(reason) => return Err(lost(repo, &reason).into()),
+        OrderLocation::Here(end) => *end,
+        OrderLocation::Begins => return Err(begins(repo).into()),
+        OrderLocation::Lost(reason) => return Err(lost(repo, &reason).into()),
     };
     if let Some(what) = put_aside(repo, &aside) {
         tell("quarantine".to_owned(), Some(what));

@@ -25,8 +25,8 @@ use crate::{
     error::FleetError,
     fleet_record::Fleet,
     link::{Link, LinkError, Place},
+    locate_order::{OrderEnd, OrderLocation, PATIENCE},
     refusals::{begins, frozen, lost, overtaken, refusal, said, unreachable},
-    stand::{OrderEnd, PATIENCE, Stand},
     stored::{ChangeHeaders, Lane, Numbers, Stored, WIRE, before_first},
     stream::RepoStream,
 };
@@ -169,15 +169,15 @@ impl Link {
         let mut aside = Vec::new();
         loop {
             match self.stand(home, repo)? {
-                Stand::Here(mut end) => {
+                OrderLocation::Here(mut end) => {
                     aside.append(&mut end.aside);
                     self.read_up_to(home, repo, &end)?;
                     if !end.is_sealed {
                         return Ok(aside);
                     }
                 }
-                Stand::Begins => {}
-                Stand::Lost(reason) => return Err(lost(repo, &reason).into()),
+                OrderLocation::Begins => {}
+                OrderLocation::Lost(reason) => return Err(lost(repo, &reason).into()),
             }
             if Instant::now() >= deadline {
                 return Err(begins(repo).into());

@@ -20,12 +20,12 @@ use crate::{
     founder::{Founder, PATIENT, name_lists, root_commit},
     hub::Hub,
     link::{Link, runtime},
+    locate_order::base,
     membership::Membership,
     order::put_aside,
     server::KeptServer,
     server_config::MachineAccess,
     share_error::ShareError,
-    stand::base,
     stream::RepoStream,
 };
 

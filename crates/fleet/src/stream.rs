@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use crate::{
-    crowd::Crowd,
+    backoff::Backoff,
     error::FleetError,
     hub::Hub,
     stored::{Stored, before_first},
@@ -85,7 +85,7 @@ pub struct RepoStream {
     pub(crate) hub: Hub,
     pub(crate) repo: RepoId,
     pub(crate) name: String,
-    pub(crate) crowd: Arc<Crowd>,
+    pub(crate) crowd: Arc<Backoff>,
 }
 
 /// Where a stream ends now.

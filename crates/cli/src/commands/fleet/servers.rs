@@ -9,7 +9,7 @@ use std::{
 use flagpost_core::FailureKind;
 use flagpost_fleet::{
     Certificate, Cluster, FleetError, FleetRecord, HostPort, Hub, Invitation, KeptServer,
-    MachineAccess, MayDecide, Membership, Replicas, Seed, ServerAccess, ServerHandout, ShareError,
+    MachineAccess, MayDecide, Membership, ReplicaInvite, Replicas, Seed, ServerAccess, ShareError,
     Transport, find_program, hand_out,
 };
 use flagpost_model::{MachineId, view};
@@ -167,7 +167,7 @@ pub fn up(context: &Context, args: &FleetUpArgs) -> anyhow::Result<Answer> {
 pub fn serve(context: &Context, args: &FleetServeArgs) -> anyhow::Result<Answer> {
     let home = &context.home;
     let text = text::many(&args.file)?;
-    let ServerHandout { invitation, access } = text.trim().parse()?;
+    let ReplicaInvite { invitation, access } = text.trim().parse()?;
     let member = Membership::of(invitation, None)?;
     match Membership::read(home)? {
         Some(known) if known.machine != member.machine => {

@@ -4,9 +4,9 @@ use std::{io::Read, time::Duration};
 
 use flagpost_core::{FailureKind, error, order};
 use flagpost_fleet::{
-    FleetError, InvalidCertificate, InvalidHandout, InvalidInvitation, KeptServer, MachineAccess,
-    MachineRecord, MayDecide, Membership, MembershipError, Seed, ServerError, ShareError, WIRE,
-    machine_of,
+    FleetError, InvalidCertificate, InvalidInvitation, InvalidReplicaInvite, KeptServer,
+    MachineAccess, MachineRecord, MayDecide, Membership, MembershipError, Seed, ServerError,
+    ShareError, WIRE, machine_of,
 };
 use flagpost_model::{MachineId, view};
 
@@ -254,7 +254,7 @@ pub fn judge(cause: &(dyn std::error::Error + 'static)) -> Option<(FailureKind, 
     if cause.is::<InvalidCertificate>() {
         return Some((FailureKind::Failed, None));
     }
-    if cause.is::<InvalidHandout>() {
+    if cause.is::<InvalidReplicaInvite>() {
         let next = "'flagpost fleet up' on the first machine says where it wrote it";
         return Some((FailureKind::Invalid, Some(next.to_owned())));
     }

@@ -26,7 +26,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What was found.
 #[derive(Debug)]
-pub(crate) enum Stand {
+pub(crate) enum OrderLocation {
     /// The order by which this machine goes.
     Here(Box<OrderEnd>),
     /// One that is not whole yet, or not there yet.
@@ -48,7 +48,7 @@ pub(crate) struct OrderEnd {
 
 impl Link {
     /// Looks, and takes over an order that began since.
-    pub(crate) fn stand(&self, home: &Home, repo: &RepoId) -> Result<Stand> {
+    pub(crate) fn stand(&self, home: &Home, repo: &RepoId) -> Result<OrderLocation> {
         let said = |error: FleetError| flagpost_core::Error::from(refusal(repo, &error));
         // First: the order may be ahead of what is known here, and never behind it.
         let (known, applied) = (order::epoch(home, repo)?, order::last(home, repo)?);
@@ -65,22 +65,22 @@ impl Link {
         let n = last.headers.numbers.last();
         let aside = match epoch.cmp(&known) {
             Ordering::Less => {
-                return Ok(Stand::Lost(format!(
+                return Ok(OrderLocation::Lost(format!(
                     "its server has an older order of it, number {epoch}, and this machine goes by number {known}"
                 )));
             }
             Ordering::Equal if n < applied => {
-                return Ok(Stand::Lost(format!(
+                return Ok(OrderLocation::Lost(format!(
                     "its server has it up to line {n}, and this machine up to line {applied}"
                 )));
             }
             Ordering::Equal => Vec::new(),
             Ordering::Greater => match base(&stream, &last)? {
-                None => return Ok(Stand::Begins),
+                None => return Ok(OrderLocation::Begins),
                 Some(parts) => order::take_over(home, (repo, epoch), parts)?.aside,
             },
         };
-        Ok(Stand::Here(Box::new(OrderEnd {
+        Ok(OrderLocation::Here(Box::new(OrderEnd {
             stream,
             last,
             is_sealed,
@@ -89,15 +89,15 @@ impl Link {
     }
 
     /// Whether an order that is not there is to be.
-    fn absent(&self, repo: &RepoId, known: u64) -> Result<Stand, FleetError> {
-        let lost = Stand::Lost("its server has nothing of it".to_owned());
+    fn absent(&self, repo: &RepoId, known: u64) -> Result<OrderLocation, FleetError> {
+        let lost = OrderLocation::Lost("its server has nothing of it".to_owned());
         let record = match self.hub.fleet() {
             Ok(fleet) => fleet.get::<RepoRecord>(repo)?,
             Err(FleetError::Gone { .. }) => return Ok(lost),
             Err(error) => return Err(error),
         };
         match record.is_some_and(|it| it.epoch > known) {
-            true => Ok(Stand::Begins),
+            true => Ok(OrderLocation::Begins),
             false => Ok(lost),
         }
     }

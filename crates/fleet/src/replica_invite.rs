@@ -1,7 +1,7 @@
 //! What the second and the third of three servers are told, as one file.
 //!
 //! Owns its spelling. A secret is in it: the key of the machine that is to keep the server. Nothing but
-//! [`ServerHandout::reveal`] shows it.
+//! [`ReplicaInvite::reveal`] shows it.
 
 use std::{net::SocketAddr, path::PathBuf, str::FromStr};
 
@@ -19,7 +19,7 @@ use crate::{
 
 /// What a machine needs to keep one of the fleet's servers.
 #[derive(Debug)]
-pub struct ServerHandout {
+pub struct ReplicaInvite {
     /// Its way to the servers, its own first.
     pub invitation: Invitation,
     /// Where its server listens, and whom it lets in.
@@ -36,11 +36,11 @@ struct HandoutFile {
 /// Text that tells no server anything. It is not repeated, as a secret may be in it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("this is not what 'flagpost fleet up' wrote for another server: {reason}")]
-pub struct InvalidHandout {
+pub struct InvalidReplicaInvite {
     reason: String,
 }
 
-impl ServerHandout {
+impl ReplicaInvite {
     /// The whole text with its secret.
     pub fn reveal(&self) -> String {
         let file = HandoutFile {
@@ -78,7 +78,7 @@ pub fn hand_out(
     // Each server lets in the machines of all.
     let access = server.access()?;
     for (listen, cluster, seed) in new {
-        let handout = ServerHandout {
+        let handout = ReplicaInvite {
             invitation: member.invitation.nearest(listen.into()).with_seed(seed),
             access: access.seen_by(listen, cluster),
         };
@@ -87,10 +87,10 @@ pub fn hand_out(
     Ok(beside.iter().map(|it| (it.0, path(&it.0))).collect())
 }
 
-impl FromStr for ServerHandout {
-    type Err = InvalidHandout;
-    fn from_str(text: &str) -> Result<Self, InvalidHandout> {
-        let invalid = |reason: String| InvalidHandout { reason };
+impl FromStr for ReplicaInvite {
+    type Err = InvalidReplicaInvite;
+    fn from_str(text: &str) -> Result<Self, InvalidReplicaInvite> {
+        let invalid = |reason: String| InvalidReplicaInvite { reason };
         let file: HandoutFile = serde_json::from_str(text).map_err(|error| {
             let (line, column) = (error.line(), error.column());
             invalid(format!("it cannot be read at line {line}, column {column}"))
@@ -110,14 +110,14 @@ mod tests {
     fn a_handout_is_read_as_it_is_written_and_never_shown_where_it_cannot_be() {
         let (seed, admin) = (Seed::generate().unwrap(), Seed::generate().unwrap());
         let listen = "10.0.0.6:4222".parse().unwrap();
-        let handout = ServerHandout {
+        let handout = ReplicaInvite {
             invitation: format!("nats://10.0.0.6:4222#{}", seed.reveal())
                 .parse()
                 .unwrap(),
             access: ServerAccess::new(listen, admin.public_key().unwrap(), None),
         };
         let text = handout.reveal();
-        let read: ServerHandout = text.parse().unwrap();
+        let read: ReplicaInvite = text.parse().unwrap();
         assert_eq!(read.invitation, handout.invitation);
         assert_eq!(read.access, handout.access);
         for bad in [
@@ -125,7 +125,7 @@ mod tests {
             &text.replace("nats:", "http:"),
             &text.replace("version", "vers"),
         ] {
-            let refused = bad.parse::<ServerHandout>().unwrap_err().to_string();
+            let refused = bad.parse::<ReplicaInvite>().unwrap_err().to_string();
             assert!(!refused.contains(&seed.reveal()[2..10]), "{refused}");
         }
     }

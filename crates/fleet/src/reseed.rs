@@ -21,9 +21,9 @@ use crate::{
     fleet_record::Fleet,
     founder::{Founder, LOOK, PATIENT, name_lists, others},
     link::Link,
+    locate_order::OrderLocation,
     refusals::lost,
     share_error::ShareError,
-    stand::Stand,
     stored::before_first,
     stream::RepoStream,
 };
@@ -60,12 +60,12 @@ pub fn restore(
     let repo = shared(home, repository)?;
     let link = Link::within(&founder.member, PATIENT)?;
     match link.stand(home, repo)? {
-        Stand::Here(end) if !end.is_sealed => {
+        OrderLocation::Here(end) if !end.is_sealed => {
             return Err(ShareError::Whole { repo: repo.clone() });
         }
         // What is there is known here, before it is removed.
-        Stand::Here(end) => link.read_up_to(home, repo, &end)?,
-        Stand::Begins | Stand::Lost(_) => {}
+        OrderLocation::Here(end) => link.read_up_to(home, repo, &end)?,
+        OrderLocation::Begins | OrderLocation::Lost(_) => {}
     }
     let fleet = founder.fleet(home, repo)?;
     let ours = order::last(home, repo)?;
@@ -97,7 +97,7 @@ pub fn compact(
     // Others are there before anybody is made to wait, and once more when nothing comes after it.
     for is_the_end in [false, true] {
         match link.stand(home, repo)? {
-            Stand::Here(end) => {
+            OrderLocation::Here(end) => {
                 link.read_up_to(home, repo, &end)?;
                 heard(&fleet, &link.machine, repo, end.last.headers.numbers.last())?;
                 if !is_the_end {
@@ -106,8 +106,8 @@ pub fn compact(
                 }
             }
             // It was begun and cut short.
-            Stand::Begins => {}
-            Stand::Lost(reason) => {
+            OrderLocation::Begins => {}
+            OrderLocation::Lost(reason) => {
                 return Err(flagpost_core::Error::from(lost(repo, &reason)).into());
             }
         }

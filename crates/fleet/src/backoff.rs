@@ -19,9 +19,9 @@ const LONGEST: Duration = Duration::from_millis(100);
 
 /// How crowded a repository's order is, as one process meets it.
 #[derive(Debug, Default)]
-pub(crate) struct Crowd(AtomicU32);
+pub(crate) struct Backoff(AtomicU32);
 
-impl Crowd {
+impl Backoff {
     /// This process was not overtaken.
     pub(crate) fn made_way(&self) {
         self.change(|doubled| doubled.saturating_sub(1));
@@ -50,10 +50,10 @@ mod tests {
     #[test]
     fn waits_grow_with_the_crowd_and_shrink_with_it_and_have_an_end() {
         let tried = Duration::from_millis(1);
-        let crowd = Crowd::default();
-        let longest = |crowd: &Crowd| {
+        let crowd = Backoff::default();
+        let longest = |crowd: &Backoff| {
             let many = (0..200).map(|_| {
-                let it = Crowd(AtomicU32::new(crowd.0.load(Ordering::Relaxed)));
+                let it = Backoff(AtomicU32::new(crowd.0.load(Ordering::Relaxed)));
                 it.pause(tried)
             });
             many.max().unwrap_or_default()
