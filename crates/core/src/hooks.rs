@@ -4,12 +4,12 @@
 //! tells facts and gives no orders; it never allows what the client would ask about. How a client is told is
 //! spelled in `model`; whoever calls sees to it that a fault of ours says nothing.
 
+mod agent_inbox_log;
 mod edit;
 mod install;
 mod joined;
 mod log;
 mod original;
-mod telling;
 
 use std::path::{Path, PathBuf};
 
@@ -22,12 +22,12 @@ use flagpost_model::{
 };
 use jiff::Timestamp;
 
+pub use agent_inbox_log::tell_by_turn;
+use agent_inbox_log::{fact, short, tell};
 pub use edit::HookEntry;
 pub use install::{HookChange, HookScope, HookSettings};
 pub use joined::JoinedSessions;
 pub use log::{HookLine, HookLog, last_fired};
-pub use telling::tell_by_turn;
-use telling::{fact, short, tell};
 
 use crate::{
     error::{Error, Result},

@@ -7,13 +7,13 @@
 
 mod apply;
 mod base;
+mod bootstrap;
 mod list_names;
 mod message;
-mod outgoing;
+mod offline_queue;
 mod shared_change;
 mod shared_dir;
 mod standing;
-mod take_over;
 
 use std::{
     path::PathBuf,
@@ -24,13 +24,13 @@ use flagpost_disk::fsx::{self, StagedBatch};
 use flagpost_model::RepoId;
 
 pub use base::{BasePart, share};
+pub use bootstrap::{TakenOver, take_over};
 pub use list_names::{lists, must_be_free};
 pub use message::Message;
-pub use outgoing::kept;
-pub(crate) use outgoing::{FORM, KeptFile, Outgoing};
+pub use offline_queue::kept;
+pub(crate) use offline_queue::{FORM, KeptFile, OfflineQueue};
 pub use shared_change::SharedChange;
 pub use standing::{fleet_dir, membership_file, note, seen, sight, time};
-pub use take_over::{TakenOver, take_over};
 
 pub use crate::{
     error::OrderRefusal,
@@ -149,7 +149,7 @@ impl ChangeOrder for SharedOrder<'_> {
         let Self { home, repo, .. } = self;
         let is_overtaken = match home.tells() {
             // What was said before goes first.
-            None => !Outgoing::of(home, repo).numbers()?.is_empty(),
+            None => !OfflineQueue::of(home, repo).numbers()?.is_empty(),
             // It has happened after all.
             Some(report) => report.is_told(&History::of(home, repo))?,
         };

@@ -9,7 +9,7 @@ use jiff::SignedDuration;
 
 use super::{Finding, describe, word, world::World};
 use crate::{
-    error::Result, history::History, order::Outgoing, relay::Fleet, reservations::Reservations,
+    error::Result, history::History, order::OfflineQueue, relay::Fleet, reservations::Reservations,
 };
 
 /// Nobody holds one of these longer than it takes to write some files.
@@ -25,7 +25,7 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
     let reservations = world.repositories.keys();
     let reservations = reservations.map(|id| Reservations::of(world.home, id).lock_path());
     let outgoing = world.repositories.keys();
-    let outgoing = outgoing.map(|id| Outgoing::of(world.home, id).lock_path());
+    let outgoing = outgoing.map(|id| OfflineQueue::of(world.home, id).lock_path());
     // What cannot be looked at of mail is told of with it.
     let mail = world.repositories.keys().flat_map(|id| {
         let fleet = Fleet::of(world.home, id);

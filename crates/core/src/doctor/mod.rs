@@ -19,11 +19,11 @@ mod locks;
 mod machine;
 mod machines;
 mod mail;
-mod mend;
 mod modes;
 mod moves;
 mod notifications;
-mod outgoing;
+mod offline_queue;
+mod repair;
 mod repositories;
 mod reservations;
 mod sessions;
@@ -40,7 +40,7 @@ use flagpost_model::{
 };
 
 pub use answer::{ANSWERS, Examined, FindingCounts};
-pub use mend::{Mended, RepairOutcome, mend};
+pub use repair::{Mended, RepairOutcome, mend};
 
 use crate::{
     error::{Result, describe},
@@ -225,7 +225,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("repositories", repositories::check),
     ("targets of landings", repositories::targets),
     ("reservations", reservations::check),
-    ("kept reports", outgoing::check),
+    ("kept reports", offline_queue::check),
     ("coordination directories", coordination::check),
     ("histories", history::check),
     ("mail", mail::check),

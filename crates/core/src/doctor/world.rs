@@ -17,7 +17,7 @@ use crate::{
     history::{History, HistoryScan},
     home::Home,
     list::List,
-    order::Outgoing,
+    order::OfflineQueue,
     relay::Fleet,
     repository::{self, Repository, RepositoryRecord},
     reservations::Reservations,
@@ -114,7 +114,7 @@ impl<'h> World<'h> {
         for id in self.repositories.keys() {
             dirs.push(self.home.repository_dir(id));
             dirs.push(Reservations::of(self.home, id).dir().clone());
-            dirs.push(Outgoing::of(self.home, id).dir().clone());
+            dirs.push(OfflineQueue::of(self.home, id).dir().clone());
             // What cannot be looked at is told of where it is used.
             dirs.extend(Fleet::of(self.home, id).dirs().unwrap_or_default());
         }

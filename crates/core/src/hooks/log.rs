@@ -18,7 +18,7 @@ use flagpost_model::{
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::telling::TURN;
+use super::agent_inbox_log::TURN;
 use crate::{error::Result, home::Home};
 
 /// So much of it is read.

@@ -13,10 +13,10 @@ mod home;
 mod landing;
 mod mail;
 mod messages;
-mod offline_queue;
 mod own_mail;
 mod parameter;
 mod plans;
+mod replay_queue;
 mod reservations;
 mod search;
 mod sessions;
@@ -29,8 +29,8 @@ pub use crate::access::{Access, Denied, Operation};
 pub use arguments::{ArgumentRefusal, Arguments};
 pub use caller::{Caller, CallerPart, CallerPlace, Identity};
 pub use entry::{EntryOutcome, OperationEffect, OperationEntry, Run};
-pub use offline_queue::{keep, tell};
 pub use parameter::{ArgumentForm, ParamKind, Parameter, Presence, object_schema};
+pub use replay_queue::{keep, tell};
 pub use slash::SlashRequest;
 
 use crate::{

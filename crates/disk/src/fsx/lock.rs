@@ -30,7 +30,7 @@ pub enum Rank {
     /// The index: whoever brings it up to date only reads the rest.
     Index,
     /// What a repository's fleet has not heard yet: whoever tells it carries out whole operations.
-    Outgoing,
+    OfflineQueue,
     /// The whole home.
     Home,
     /// One list of tasks.

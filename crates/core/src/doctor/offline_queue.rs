@@ -4,12 +4,12 @@ use flagpost_disk::fsx;
 use flagpost_model::finding::Code;
 
 use super::{Finding, world::World};
-use crate::{error::Result, order::Outgoing};
+use crate::{error::Result, order::OfflineQueue};
 
 /// The kept reports of every repository.
 pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
     for id in world.repositories.keys() {
-        let outgoing = Outgoing::of(world.home, id);
+        let outgoing = OfflineQueue::of(world.home, id);
         let waiting = outgoing.numbers()?.len();
         if waiting > 0 {
             let what = format!(

@@ -21,7 +21,7 @@ use crate::{
     error::{Error, OrderRefusal, Result, describe},
     history::History,
     home::Home,
-    order::{FORM, KeptFile, Outgoing, TRIES},
+    order::{FORM, KeptFile, OfflineQueue, TRIES},
     repository::Repository,
     sequencer::KeptReport,
     tasks::{self, Move, Parts, Preview},
@@ -123,7 +123,7 @@ pub fn keep(
     };
     let speaker = caller.speaker()?;
     let after = History::of(home, &repo).last()?;
-    let outgoing = Outgoing::of(home, &repo);
+    let outgoing = OfflineQueue::of(home, &repo);
     for arguments in forms {
         outgoing.add(&KeptReport {
             form: FORM,
@@ -142,14 +142,14 @@ pub fn keep(
 /// Tells the fleet what is kept of a repository, the oldest first. What was refused for good is put aside;
 /// a sentence of each comes back. The caller holds no lock.
 pub fn tell(home: &Home, repo: &RepoId) -> Result<Vec<String>> {
-    let outgoing = Outgoing::of(home, repo);
+    let outgoing = OfflineQueue::of(home, repo);
     let mut aside = Vec::new();
     if outgoing.numbers()?.is_empty() {
         return Ok(aside);
     }
     let fs = home.fs();
     let (path, wait) = (outgoing.lock_path(), fsx::DEFAULT_WAIT);
-    let lock = fsx::lock(fs, &path, fsx::Rank::Outgoing, wait, home.now());
+    let lock = fsx::lock(fs, &path, fsx::Rank::OfflineQueue, wait, home.now());
     let _lock = lock.map_err(|error| match error {
         // Whatever is said meanwhile comes behind it.
         disk::Error::Busy { .. } => Error::from(OrderRefusal::Unreachable {

@@ -68,7 +68,7 @@ impl KeptReport {
 
 /// How many reports of a repository the fleet has not heard yet.
 pub fn kept(home: &Home, repo: &RepoId) -> Result<usize> {
-    Ok(Outgoing::of(home, repo).numbers()?.len())
+    Ok(OfflineQueue::of(home, repo).numbers()?.len())
 }
 
 /// The name of a report's file, and the number of such a name.
@@ -83,12 +83,12 @@ fn number(text: &str) -> Option<u64> {
 
 /// The kept reports of a repository.
 #[derive(Debug)]
-pub(crate) struct Outgoing<'h> {
+pub(crate) struct OfflineQueue<'h> {
     home: &'h Home,
     dir: PathBuf,
 }
 
-impl<'h> Outgoing<'h> {
+impl<'h> OfflineQueue<'h> {
     pub(crate) fn of(home: &'h Home, repo: &RepoId) -> Self {
         let dir = home.repository_dir(repo).join("outgoing");
         Self { home, dir }
