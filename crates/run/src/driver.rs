@@ -5,12 +5,13 @@
 //! to the scheduler exactly once; on any error every agent that was started is ended before the
 //! error is answered, and the session is left for recovery.
 
-mod asking;
+mod capacity;
 mod codex;
 mod conversation;
 mod ending;
 mod finalizing;
 mod finish;
+mod follow_up;
 mod following;
 mod holding;
 mod keeping;
@@ -18,18 +19,17 @@ mod landing;
 mod launch;
 mod lingering;
 mod mail;
-mod patience;
 mod processes;
+mod progress_output;
 mod record;
 mod requests;
 mod reservations;
 mod residents;
-mod room;
+mod retry;
 mod seats;
 mod stalls;
 mod start;
 mod tail;
-mod telling;
 mod turns;
 
 use std::{
@@ -52,13 +52,13 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
 use self::{
+    capacity::AgentCapacity,
     conversation::Next,
     following::Following,
     landing::LandingThread,
-    patience::OperatorRequest,
     record::RunRecord,
     residents::Residents,
-    room::Room,
+    retry::OperatorRequest,
     seats::{Agents, RunClaim, Seat},
     stalls::Stalls,
 };
@@ -235,7 +235,7 @@ pub fn run(
     let mut driver = Driver {
         stage,
         options,
-        room: Room::new(agents, &options.terms),
+        capacity: AgentCapacity::new(agents, &options.terms),
         next: BTreeMap::new(),
         left: None,
         questions: BTreeMap::new(),
@@ -290,7 +290,7 @@ struct Driver<'a> {
     stage: RunContext<'a>,
     options: &'a Options,
     /// The agents, and how their accounts stand.
-    room: Room,
+    capacity: AgentCapacity,
     /// The conversations that are to be taken up again.
     next: BTreeMap<TaskId, Next>,
     /// What earlier runs left of tasks; read when one is asked for.
@@ -450,7 +450,7 @@ impl Driver<'_> {
                 self.tell(RunEvent::Notice { words })?;
             }
             Effect::Stays { asking } => {
-                let until = self.room.next_opening();
+                let until = self.capacity.next_opening();
                 self.tell(RunEvent::Stays { asking, until })?;
             }
             Effect::Stop { task, why } => {
@@ -485,7 +485,7 @@ impl Driver<'_> {
         let files = scheduler.waits_for_files().then_some(LOOK_AGAIN);
         // What clients print is read as it comes.
         let listening = self.agents.processes().next().map(|_| LISTEN);
-        let opening = self.room.next_opening().map(|at| {
+        let opening = self.capacity.next_opening().map(|at| {
             let left = at.duration_since(self.stage.home.now());
             Duration::try_from(left).unwrap_or_default()
         });

@@ -10,20 +10,20 @@ mod again;
 mod claude;
 mod codex;
 mod gemini;
-pub(super) mod heard;
 pub(super) mod json;
 pub(super) mod lines;
 mod opencode;
 mod rollout;
 pub(super) mod text;
+pub(super) mod totals;
 
 use flagpost_model::session::Usage;
 use jiff::{Timestamp, tz::TimeZone};
 
-pub use heard::{ClientOutput, LAST_WORDS};
 pub use rollout::{codex_rollout_limits, codex_rollout_usage};
+pub use totals::{ClientOutput, LAST_WORDS};
 
-use self::{claude::Claude, codex::Codex, gemini::Gemini, heard::OutputReading, lines::Lines};
+use self::{claude::Claude, codex::Codex, gemini::Gemini, lines::Lines, totals::OutputReading};
 use super::{Client, Fact};
 
 /// The longest line of words for a person that is looked at.

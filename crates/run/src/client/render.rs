@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::{
     Client, ClientOutput, Fact, Limit,
-    reader::{Stream, action, heard::OutputReading, json, lines::Lines, text},
+    reader::{Stream, action, json, lines::Lines, text, totals::OutputReading},
 };
 
 /// So many lines of a result are shown.

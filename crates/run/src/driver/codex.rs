@@ -36,7 +36,7 @@ impl Driver<'_> {
     /// Removes what the sandboxes left, once no Codex of this run is at work.
     pub(super) fn clear_mount_points(&mut self) {
         let agents = self.agents.processes().map(|desk| desk.agent);
-        let mut clients = agents.map(|at| self.room.agent(at).client);
+        let mut clients = agents.map(|at| self.capacity.agent(at).client);
         if clients.any(|it| it == Some(Client::Codex)) {
             return;
         }
@@ -74,7 +74,7 @@ impl Driver<'_> {
             talk.and_then(|it| it.session()),
             talk.and_then(|it| it.limit.clone()),
         );
-        let agent = self.room.agent(at);
+        let agent = self.capacity.agent(at);
         let home = self
             .codex_home(agent)
             .filter(|_| agent.client == Some(Client::Codex));

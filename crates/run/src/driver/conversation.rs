@@ -18,7 +18,7 @@ use flagpost_model::{
 };
 use jiff::tz::TimeZone;
 
-use super::{Driver, room::Parking, turns::Turns};
+use super::{Driver, capacity::RateLimited, turns::Turns};
 use crate::{
     client::{Client, Fact, Limit, OutputReader},
     error::Result,
@@ -278,7 +278,7 @@ impl Driver<'_> {
                 let Some(client_session) = session else {
                     return Ok(());
                 };
-                let agent = self.room.agent(agent).name.clone();
+                let agent = self.capacity.agent(agent).name.clone();
                 self.tell(RunEvent::TaskSession {
                     task,
                     attempt: attempt.number,
@@ -322,15 +322,15 @@ impl Driver<'_> {
     /// Parks an agent's account, where the limit says that it has to be.
     pub(super) fn park(&mut self, at: usize, limit: &Limit) -> Result<()> {
         let (busy, now) = (self.busy_with()[at], self.stage.home.now());
-        let Some(parking) = self.room.limit(at, limit, busy, now) else {
+        let Some(parking) = self.capacity.limit(at, limit, busy, now) else {
             return Ok(());
         };
         let park = Park {
-            agent: self.room.agent(at).name.clone(),
+            agent: self.capacity.agent(at).name.clone(),
             until: parking.until,
             why: parking.why.clone(),
         };
-        let account = self.room.account(at).clone();
+        let account = self.capacity.account(at).clone();
         // A later run may ask the account again; this one goes on.
         if let Err(error) = self.patiently(|it| accounts::park(it.stage.home, &account, &park)) {
             self.tell_once(format!("it is not kept that {} rests: {error}", park.agent))?;
@@ -338,9 +338,9 @@ impl Driver<'_> {
         self.tell_parked(at, parking)
     }
 
-    fn tell_parked(&mut self, at: usize, parking: Parking) -> Result<()> {
+    fn tell_parked(&mut self, at: usize, parking: RateLimited) -> Result<()> {
         self.tell(RunEvent::AgentParked {
-            agent: self.room.agent(at).name.clone(),
+            agent: self.capacity.agent(at).name.clone(),
             until: Some(parking.until),
             why: parking.why,
         })
@@ -350,10 +350,10 @@ impl Driver<'_> {
     pub(super) fn recall_parks(&mut self) -> Result<()> {
         let (home, now) = (self.stage.home, self.stage.home.now());
         for at in 0..self.options.agents.len() {
-            let Some(park) = accounts::parked(home, self.room.account(at)) else {
+            let Some(park) = accounts::parked(home, self.capacity.account(at)) else {
                 continue;
             };
-            if let Some(parking) = self.room.still_parked(at, &park, now) {
+            if let Some(parking) = self.capacity.still_parked(at, &park, now) {
                 self.tell_parked(at, parking)?;
             }
         }
@@ -371,13 +371,13 @@ impl Driver<'_> {
 
     /// Opens the accounts whose time has come.
     pub(super) fn open_accounts(&mut self) -> Result<Option<Event>> {
-        let opened = self.room.open(self.stage.home.now());
+        let opened = self.capacity.open(self.stage.home.now());
         for at in &opened {
-            let account = self.room.account(*at).clone();
+            let account = self.capacity.account(*at).clone();
             if let Err(error) = self.patiently(|it| accounts::open(it.stage.home, &account)) {
                 self.tell_once(format!("it stays kept that an account rests: {error}"))?;
             }
-            let agent = self.room.agent(*at).name.clone();
+            let agent = self.capacity.agent(*at).name.clone();
             self.tell(RunEvent::AgentOpen { agent })?;
         }
         Ok((!opened.is_empty()).then_some(Event::Opened))

@@ -17,8 +17,8 @@ use flagpost_model::{
 
 use super::{
     Driver,
-    asking::{Question, is_asked_in_vain, is_failed_resume},
     conversation::Conversation,
+    follow_up::{Question, is_asked_in_vain, is_failed_resume},
     seats::{ActiveAgent, ProcessReport, Seat},
 };
 use crate::{
@@ -88,7 +88,7 @@ impl Driver<'_> {
                 if let (Some((said, _)), Some(report)) = (&said, &report) {
                     self.keep_contradiction(id, *said, report)?;
                 }
-                let client = self.room.agent(desk.agent).client;
+                let client = self.capacity.agent(desk.agent).client;
                 let tail = self.tail(id, work.attempt.number, client);
                 let record = desk.talk.as_ref().map(Conversation::record);
                 judge(Evidence {
@@ -134,7 +134,7 @@ impl Driver<'_> {
             }
             (Assessment::Limited(limit), Seat::Process(desk)) => {
                 self.park(desk.agent, &limit)?;
-                match self.room.is_parked(desk.agent) {
+                match self.capacity.is_parked(desk.agent) {
                     true => Assessment::Limited(limit),
                     // The limit is over already: without an attempt spent it would be tried for ever.
                     false => Assessment::Judged(Judged {
@@ -201,7 +201,7 @@ impl Driver<'_> {
         if let (Seat::Process(desk), false) =
             (&work.seat, matches!(finding, Assessment::Limited(_)))
         {
-            self.room.answered(desk.agent);
+            self.capacity.answered(desk.agent);
         }
         let finding = match finding {
             Assessment::Judged(judged) if judged.outcome == Outcome::Pass => {
@@ -282,7 +282,7 @@ impl Driver<'_> {
                 self.make_free(id)?;
                 self.show_progress()?;
                 let opens = match &work.seat {
-                    Seat::Process(desk) => self.room.opens(desk.agent),
+                    Seat::Process(desk) => self.capacity.opens(desk.agent),
                     Seat::Resident(_) => true,
                 };
                 Ok(Event::Held { task, opens })

@@ -4,7 +4,7 @@
 
 use flagpost_model::{TaskId, task::Ending};
 
-use super::{Driver, patience::OperatorRequest};
+use super::{Driver, retry::OperatorRequest};
 use crate::{
     error::Result,
     events::RunEvent,

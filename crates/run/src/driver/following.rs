@@ -15,7 +15,7 @@ use flagpost_model::{
     task::{Outline, State},
 };
 
-use super::{Driver, Input, patience::Obstacle};
+use super::{Driver, Input, retry::TransientError};
 use crate::{
     error::Result,
     events::RunEvent,
@@ -98,7 +98,7 @@ impl Driver<'_> {
         let loaded = match loaded {
             Ok(loaded) => loaded,
             // Somebody writes, perhaps: the next look is early enough.
-            Err(error) if Obstacle::of(&error).is_some() => {
+            Err(error) if TransientError::of(&error).is_some() => {
                 self.list.changed = changed;
                 return Ok(None);
             }

@@ -17,7 +17,7 @@ use flagpost_model::{TaskId, WorkerId, task::Act};
 
 use super::{
     Driver,
-    patience::{Obstacle, OperatorRequest},
+    retry::{OperatorRequest, TransientError},
     seats::{ActiveAgent, GRACE, Seat},
 };
 use crate::{
@@ -96,7 +96,7 @@ impl Driver<'_> {
                 Ok(_) => renewals.renewed.push(task.clone()),
                 Err(core::Error::Disk(disk::Error::Changed { .. })) => {}
                 Err(core::Error::Refused(_)) => renewals.lost.push(task.clone()),
-                Err(error) if Obstacle::of(&error).is_some() => {
+                Err(error) if TransientError::of(&error).is_some() => {
                     work.renew_at = now;
                     again = Some(Instant::now() + every / AGAIN);
                     break;

@@ -21,9 +21,9 @@ use flagpost_model::{
 
 use super::{
     Driver,
+    capacity::AgentChoice,
     record::in_a_line,
     residents::Assignment,
-    room::AgentChoice,
     seats::{ActiveAgent, ProcessSeat, RunClaim, Seat},
     start::Process,
 };
@@ -158,8 +158,8 @@ impl Driver<'_> {
             self.next.insert(id.clone(), left);
         }
         let with = self.next.get(id).map(|next| &*next.resumable.agent);
-        let wanted = asked.or(with).and_then(|name| self.room.named(name));
-        Ok(self.room.choose(wanted, &self.busy_with()))
+        let wanted = asked.or(with).and_then(|name| self.capacity.named(name));
+        Ok(self.capacity.choose(wanted, &self.busy_with()))
     }
 
     fn start(
@@ -170,10 +170,10 @@ impl Driver<'_> {
         (slot, agent): (usize, usize),
     ) -> Result<RunEvent> {
         let task = &claimed.task;
-        let name = self.room.agent(agent).name.clone();
+        let name = self.capacity.agent(agent).name.clone();
         let next = self.next.remove(&task.id);
-        let next =
-            next.filter(|next| next.resumable.agent == name && self.room.agent(agent).can_resume());
+        let next = next
+            .filter(|next| next.resumable.agent == name && self.capacity.agent(agent).can_resume());
         let (cwd, unmerged) = self.working_dir(task)?;
         // A client finds its conversation only where that was.
         let next = next.filter(|next| Path::new(&next.resumable.dir) == cwd);
@@ -312,7 +312,7 @@ impl Driver<'_> {
         Ok(prompt::render(&Brief {
             task,
             worker,
-            client: self.room.agent(agent).client,
+            client: self.capacity.agent(agent).client,
             attempt,
             blockers: &before,
             refused: &refused,

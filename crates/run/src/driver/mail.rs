@@ -20,8 +20,8 @@ use jiff::Timestamp;
 use super::{
     Driver,
     ending::clipped,
-    patience::Obstacle,
     residents::Post,
+    retry::TransientError,
     seats::{ActiveAgent, Seat},
 };
 use crate::{
@@ -41,7 +41,7 @@ impl Driver<'_> {
         let mut events = Vec::new();
         let unheard = match self.residents.unacked(None) {
             // Somebody writes, perhaps: the next look is early enough.
-            Err(error) if Obstacle::of(&error).is_some() => Vec::new(),
+            Err(error) if TransientError::of(&error).is_some() => Vec::new(),
             unheard => unheard?,
         };
         for report in unheard {

@@ -52,7 +52,7 @@ impl Driver<'_> {
     ) -> Result<MessageAddress> {
         let options = self.options;
         let traits = workers::Traits {
-            agent: Some(self.room.agent(agent).name.clone()),
+            agent: Some(self.capacity.agent(agent).name.clone()),
             // It has what it has for as long as its run lives.
             pid: Some(std::process::id()),
             ..workers::Traits::default()
@@ -156,7 +156,7 @@ impl Driver<'_> {
         };
         desk.printed = stat.len;
         let (place, agent) = (desk.place.clone(), desk.agent);
-        let client = self.room.agent(agent).client;
+        let client = self.capacity.agent(agent).client;
         let status = last_line(&self.tail(id, attempt.number, client));
         if let Some(said) = self.say(id, &place, messages::ProcessWord::Progress(&status))? {
             self.ack(&said)?;

@@ -5,7 +5,7 @@
 
 use flagpost_core as core;
 
-use super::{Driver, Input, patience::OperatorRequest};
+use super::{Driver, Input, retry::OperatorRequest};
 
 impl Driver<'_> {
     /// Takes up what was asked since the last look: it comes before whatever else waits.

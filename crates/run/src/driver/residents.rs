@@ -304,7 +304,7 @@ impl Driver<'_> {
             return Ok(Assignment::Worker(errand.message.place.worker.clone()));
         }
         if let Some(name) = asked {
-            return Ok(match self.room.named(name) {
+            return Ok(match self.capacity.named(name) {
                 Some(_) => Assignment::Slot(self.free_slot()),
                 None => Assignment::Nowhere(lacking(name)),
             });
@@ -324,7 +324,7 @@ impl Driver<'_> {
         if let Some(worker) = idle.or(free.first()) {
             return Ok(Assignment::Worker((*worker).clone()));
         }
-        if self.room.any() {
+        if self.capacity.any() {
             return Ok(Assignment::Slot(self.free_slot()));
         }
         if !busy.is_empty() {

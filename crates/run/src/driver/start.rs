@@ -54,7 +54,7 @@ impl Driver<'_> {
         &mut self,
         it: Process<'_>,
     ) -> Result<(Running, Option<Conversation>)> {
-        let agent = self.room.agent(it.agent).clone();
+        let agent = self.capacity.agent(it.agent).clone();
         let part = match it.resumes {
             Some(_) => "-resumed",
             None => "",
@@ -103,7 +103,7 @@ impl Driver<'_> {
         let log = self.keeping(|live| live.open_log(it.task, it.attempt.number))?;
         let printed = log.metadata().map_or(0, |file| file.len());
         let launch = Launch {
-            program: self.room.program(it.agent).clone(),
+            program: self.capacity.program(it.agent).clone(),
             args: agent.command(start, &places),
             dir: it.cwd.to_owned(),
             stdin: match agent.client {

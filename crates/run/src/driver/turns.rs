@@ -17,7 +17,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{
     Driver,
-    patience::Obstacle,
+    retry::TransientError,
     seats::{ActiveAgent, RunClaim, Seat},
 };
 use crate::{
@@ -96,7 +96,7 @@ impl Driver<'_> {
         let Some(mut turns) = talk.turns.take() else {
             return;
         };
-        let client = self.room.agent(agent).client.filter(|_| hears);
+        let client = self.capacity.agent(agent).client.filter(|_| hears);
         let told = match (turns.pipe.flush(), client) {
             (Err(_), _) => return,
             (Ok(_), None) => Some(false),
@@ -136,7 +136,7 @@ impl Driver<'_> {
         match told {
             Ok(told) => Some(told),
             // Somebody writes, perhaps: the next look is early enough.
-            Err(error) if !is_written && Obstacle::of(&error).is_some() => Some(false),
+            Err(error) if !is_written && TransientError::of(&error).is_some() => Some(false),
             // What is not on record would be said again and again.
             Err(_) => None,
         }
@@ -183,7 +183,7 @@ impl Driver<'_> {
         let token = claimed.claim.token;
         let words = prompt::resume(&ResumeBrief {
             task: &claimed.task,
-            client: self.room.agent(agent).client,
+            client: self.capacity.agent(agent).client,
             reason: Reason::AnsweredAtOnce(token),
             status: None,
             reported: None,

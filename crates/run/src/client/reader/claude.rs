@@ -14,9 +14,9 @@ use serde_json::Value;
 
 use super::{
     action,
-    heard::{OutputReading, sum},
     json::{self, number},
     text::{self, JsonText},
+    totals::{OutputReading, sum},
 };
 use crate::client::Limit;
 

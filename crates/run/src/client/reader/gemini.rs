@@ -12,9 +12,9 @@ use serde_json::Value;
 use super::{
     action,
     again::again,
-    heard::OutputReading,
     json::{self, number},
     text::JsonText,
+    totals::OutputReading,
 };
 use crate::client::Limit;
 

@@ -10,9 +10,9 @@ use serde_json::Value;
 
 use super::{
     action,
-    heard::{OutputReading, sum},
     json::{self, number},
     text::JsonText,
+    totals::{OutputReading, sum},
 };
 
 /// What it says of a call that was refused rather than failed.

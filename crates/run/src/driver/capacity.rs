@@ -1,4 +1,4 @@
-//! Room: with which agent a task may be started now.
+//! With which agent a task may be started now.
 //!
 //! Owns how each agent's account stands: within its limits, parked until a time, or worked with more
 //! slowly. An account is what a client logs in with; agents of one client and one environment share it.
@@ -18,7 +18,7 @@ const AFTER_RESET: SignedDuration = SignedDuration::from_secs(60);
 const AFTER_BURST: SignedDuration = SignedDuration::from_secs(30);
 
 /// The agents of a run.
-pub(super) struct Room {
+pub(super) struct AgentCapacity {
     agents: Vec<AgentState>,
     terms: Terms,
 }
@@ -45,7 +45,7 @@ struct Parked {
 
 /// What a limit means for the run.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Parking {
+pub(super) struct RateLimited {
     /// Until when.
     pub until: Timestamp,
     /// In words.
@@ -61,7 +61,7 @@ pub(super) enum AgentChoice {
     None { opens: bool },
 }
 
-impl Room {
+impl AgentCapacity {
     /// The agents with their programs and their accounts.
     pub fn new(agents: Vec<(Agent, PathBuf, Account)>, terms: &Terms) -> Self {
         let place = |(agent, program, account)| AgentState {
@@ -135,7 +135,7 @@ impl Room {
         limit: &Limit,
         busy: usize,
         now: Timestamp,
-    ) -> Option<Parking> {
+    ) -> Option<RateLimited> {
         let spare = 1.0 - self.terms.reserve;
         let (until, waits, why) = match limit {
             Limit::Open { used, .. } if *used <= spare => return None,
@@ -192,7 +192,7 @@ impl Room {
         for shared in self.sharing(at) {
             self.agents[shared].parked = Some(Parked { until, waits });
         }
-        Some(Parking { until, why })
+        Some(RateLimited { until, why })
     }
 
     /// Takes in that its server answered.
@@ -202,7 +202,7 @@ impl Room {
 
     /// Takes in that an earlier run parked the account of this agent; what it means. Whoever wants no
     /// waiting wants the account asked again.
-    pub fn still_parked(&mut self, at: usize, park: &Park, now: Timestamp) -> Option<Parking> {
+    pub fn still_parked(&mut self, at: usize, park: &Park, now: Timestamp) -> Option<RateLimited> {
         let until = self.park_until(now).unwrap_or(park.until);
         if self.terms.no_park || until <= now {
             return None;
@@ -210,7 +210,7 @@ impl Room {
         let waits = self.waits();
         self.agents[at].parked = Some(Parked { until, waits });
         let why = park.why.clone();
-        Some(Parking { until, why })
+        Some(RateLimited { until, why })
     }
 
     /// Until when the operator wants an account left alone. A time that is over says nothing of a limit

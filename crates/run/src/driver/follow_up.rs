@@ -72,9 +72,9 @@ impl Driver<'_> {
         let Some(talk) = &desk.talk else {
             return false;
         };
-        let is_known = talk.session().is_some() && self.room.agent(desk.agent).can_resume();
+        let is_known = talk.session().is_some() && self.capacity.agent(desk.agent).can_resume();
         let may = !talk.asked && (is_known || talk.resumed);
-        may && work.stopping.is_none() && self.wish < super::patience::OperatorRequest::Stop
+        may && work.stopping.is_none() && self.wish < super::retry::OperatorRequest::Stop
     }
 
     /// Whether an agent that has ended can be asked for one thing more, in the same conversation.
@@ -118,7 +118,7 @@ impl Driver<'_> {
                 self.tell(RunEvent::Notice { words })?;
                 prompt::resume(&ResumeBrief {
                     task,
-                    client: self.room.agent(desk.agent).client,
+                    client: self.capacity.agent(desk.agent).client,
                     reason: Reason::Uncommitted {
                         files: &files.to_string(),
                     },
@@ -136,7 +136,7 @@ impl Driver<'_> {
                 let bare = Task::new(id.clone(), "");
                 prompt::resume(&ResumeBrief {
                     task: task.as_ref().unwrap_or(&bare),
-                    client: self.room.agent(desk.agent).client,
+                    client: self.capacity.agent(desk.agent).client,
                     reason: Reason::Unreported { denied: &denied },
                     status: None,
                     reported: None,
@@ -242,7 +242,7 @@ impl Driver<'_> {
         };
         let resumable = Resumable {
             task: id.clone(),
-            agent: self.room.agent(desk.agent).name.clone(),
+            agent: self.capacity.agent(desk.agent).name.clone(),
             session,
             dir: desk.cwd.display().to_string(),
         };
@@ -307,8 +307,8 @@ impl Driver<'_> {
         cwd: &Path,
         dir: &sessions::AttemptDir,
     ) -> String {
-        let at = self.room.named(&next.resumable.agent);
-        let client = at.and_then(|at| self.room.agent(at).client);
+        let at = self.capacity.named(&next.resumable.agent);
+        let client = at.and_then(|at| self.capacity.agent(at).client);
         prompt::resume(&ResumeBrief {
             task,
             client,

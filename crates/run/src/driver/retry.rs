@@ -24,14 +24,14 @@ const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// What passes by itself, or by somebody else's doing.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Obstacle {
+pub(super) enum TransientError {
     /// A lock that somebody holds.
     Lock(PathBuf),
     /// A disk, or a quota, that is full.
     Full,
 }
 
-impl Obstacle {
+impl TransientError {
     /// Which failures are worth waiting out.
     pub fn of(error: &core::Error) -> Option<Self> {
         match error {
@@ -81,7 +81,7 @@ impl Driver<'_> {
         let mut is_waiting = false;
         loop {
             let done = attempt(self);
-            let obstacle = done.as_ref().err().and_then(Obstacle::of);
+            let obstacle = done.as_ref().err().and_then(TransientError::of);
             match (obstacle, done) {
                 (Some(obstacle), Err(error)) => {
                     if !self.is_patient() {
@@ -113,7 +113,7 @@ impl Driver<'_> {
     }
 
     /// Waits until it may be out of the way; says whether the operator wants that.
-    fn wait_for(&mut self, obstacle: &Obstacle) -> bool {
+    fn wait_for(&mut self, obstacle: &TransientError) -> bool {
         loop {
             let look_at = Instant::now() + LOOK_AGAIN;
             loop {
@@ -184,17 +184,17 @@ mod tests {
             path: path.to_owned(),
         };
         for (error, obstacle) in [
-            (busy, Some(Obstacle::Lock(path.to_owned()))),
-            (io(ErrorKind::StorageFull), Some(Obstacle::Full)),
-            (io(ErrorKind::QuotaExceeded), Some(Obstacle::Full)),
+            (busy, Some(TransientError::Lock(path.to_owned()))),
+            (io(ErrorKind::StorageFull), Some(TransientError::Full)),
+            (io(ErrorKind::QuotaExceeded), Some(TransientError::Full)),
             (io(ErrorKind::ReadOnlyFilesystem), None),
             (io(ErrorKind::PermissionDenied), None),
             (changed, None),
         ] {
             let error = core::Error::from(error);
-            assert_eq!(Obstacle::of(&error), obstacle, "{error}");
+            assert_eq!(TransientError::of(&error), obstacle, "{error}");
         }
         let refused = core::Error::NoHome;
-        assert_eq!(Obstacle::of(&refused), None);
+        assert_eq!(TransientError::of(&refused), None);
     }
 }

@@ -2,12 +2,12 @@
 
 use super::*;
 
-fn room(names: &[&str], terms: Terms) -> Room {
+fn room(names: &[&str], terms: Terms) -> AgentCapacity {
     let agent = |name: &&str| {
         let agent = name.parse::<Agent>().unwrap();
         (agent, PathBuf::from("/bin/true"), Account::of(name))
     };
-    Room::new(names.iter().map(agent).collect(), &terms)
+    AgentCapacity::new(names.iter().map(agent).collect(), &terms)
 }
 
 fn at(second: i64) -> Timestamp {
@@ -124,7 +124,7 @@ fn agents_of_one_account_share_its_limits() {
         agent("codex", "b"),
         agent("opus", "a"),
     ];
-    let mut room = Room::new(agents, &Terms::default());
+    let mut room = AgentCapacity::new(agents, &Terms::default());
     room.limit(0, &reached(1000), 1, at(10));
     let parked = [0, 1, 2].map(|at| room.is_parked(at));
     assert_eq!(parked, [true, false, true]);
