@@ -1,7 +1,8 @@
 //! A name says what a thing is.
 //!
 //! Owns the names that say nothing and that no module, file or directory may have, alone or as
-//! the last word of a longer one.
+//! the last word of a longer one; and the private words that the product's files had once, each with the
+//! field's term for it.
 
 use flagpost_testkit::repository;
 
@@ -9,6 +10,24 @@ use crate::{assert_none, source::code_only};
 
 const EMPTY: &[&str] = &[
     "util", "utils", "common", "helper", "helpers", "manager", "managers", "misc",
+];
+
+/// What the product's files and modules were called, and what the field calls it.
+const PRIVATE: &[(&str, &str)] = &[
+    ("anew", "reseed"),
+    ("asking", "follow_up"),
+    ("copies", "replica_health"),
+    ("crowd", "backoff"),
+    ("handout", "replica_invite"),
+    ("heard", "totals"),
+    ("mend", "repair"),
+    ("outgoing", "offline_queue"),
+    ("patience", "retry"),
+    ("room", "capacity"),
+    ("same_access", "access_sync"),
+    ("stand", "locate"),
+    ("take_over", "bootstrap"),
+    ("telling", "replay, log or progress"),
 ];
 
 fn says_nothing(name: &str) -> bool {
@@ -26,6 +45,13 @@ fn path_fault(path: &str) -> Option<String> {
         .map(|part| part.strip_suffix(".rs").unwrap_or(part))
         .find(|name| says_nothing(name))?;
     Some(format!("{path}: `{name}` does not say what it is"))
+}
+
+/// A file of the product that has a private word for its name.
+fn private_fault(path: &str) -> Option<String> {
+    let (_, name) = path.strip_suffix(".rs")?.rsplit_once('/')?;
+    let (word, term) = PRIVATE.iter().find(|(word, _)| *word == name)?;
+    Some(format!("{path}: the field's term for `{word}` is {term}"))
 }
 
 /// Modules declared in a file whose names say nothing.
@@ -49,6 +75,14 @@ fn every_module_and_file_says_what_it_is() {
         .filter(|path| path.starts_with("crates/") && !path.contains("/fixtures/"))
         .filter_map(|path| path_fault(path))
         .collect();
+    let product = |path: &&String| path.contains("/src/") && !path.starts_with("crates/testkit/");
+    let paths = repository::paths();
+    faults.extend(
+        paths
+            .iter()
+            .filter(product)
+            .filter_map(|it| private_fault(it)),
+    );
     for file in repository::texts(|path| path.starts_with("crates/") && path.ends_with(".rs")) {
         faults.extend(module_faults(&file.path, &file.text));
     }
@@ -74,6 +108,12 @@ fn an_empty_name_is_caught_in_a_path() {
     ] {
         assert!(path_fault(path).is_none(), "{path}");
     }
+}
+
+#[test]
+fn a_private_word_is_caught_where_it_is_all_of_a_name() {
+    assert!(private_fault("crates/fleet/src/crowd.rs").is_some());
+    assert!(private_fault("crates/fleet/src/crowd_control.rs").is_none());
 }
 
 #[test]
