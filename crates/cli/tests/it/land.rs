@@ -155,6 +155,37 @@ fn a_run_whose_work_does_not_land_says_so_and_fails() {
     assert_eq!(stage.world.flagpost(["land", "--yes"]).code, 0);
 }
 
+/// A tested commit that waits is no landed one: what was committed meanwhile makes it start again.
+#[test]
+fn work_that_waited_for_a_working_tree_lands_on_top_of_what_was_committed_there() {
+    for clean in [false, true] {
+        let stage = Stage::new("- [ ] Task 1\n");
+        let shared = stage.world.repository().join("shared");
+        let git = |args: &[&str]| {
+            let ran = stage.world.run(stage.world.command_of("git").args(args));
+            exits(ran, 0).stdout
+        };
+        std::fs::write(&shared, "base\n").unwrap();
+        git(&["add", "shared"]);
+        git(&["commit", "-qm", "base"]);
+        std::fs::write(&shared, "mine\n").unwrap();
+        let body = "echo \"$task\" > \"file-$task\"; git add . && git commit -qm \"task $task\"";
+        match clean {
+            false => drop(exits(stage.run(body, &["--worktrees", "--land"]), 1)),
+            true => {
+                exits(stage.run(body, &["--worktrees"]), 0);
+                exits(stage.world.flagpost(["land", "--yes"]), 1);
+                stage.world.ok(["worktree", "clean"]);
+            }
+        }
+        git(&["commit", "-qam", "mine"]);
+        let landed = stage.world.ok(["land", "--yes"]);
+        assert!(landed.starts_with("landed 1 task"), "{clean}: {landed}");
+        assert_eq!(git(&["show", "main:file-1"]), "1\n");
+        assert_eq!(git(&["branch", "--list", "flagpost/*"]), "");
+    }
+}
+
 #[test]
 fn an_agent_that_moves_the_target_itself_is_told_of_and_fails_the_run() {
     let stage = Stage::new("- [ ] Task 1\n- [ ] Task 2 (after: 1)\n");

@@ -117,8 +117,10 @@ pub fn queue(
     let top = &repository.top;
     let mut refs = BranchRefs::of(top, &target)?;
     if let Some(commit) = &refs.staged
-        && !is_of_a_landing(list.home, repository, (&target.branch, commit))?
+        && !(git::is_ancestor(top, &target.tip, commit)?
+            && is_of_a_landing(list.home, repository, (&target.branch, commit))?)
     {
+        // What is to land is merged anew.
         refs.staged = None;
     }
     let mut branches = Vec::new();

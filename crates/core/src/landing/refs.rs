@@ -12,7 +12,7 @@ use flagpost_model::task::Landed;
 use jiff::Timestamp;
 
 use super::Target;
-use crate::git::{Branch, Git, GitResult, ancestors, branch, text};
+use crate::git::{Branch, Git, GitResult, ancestors, branch, is_ancestor, text};
 
 /// Below which the tags lie.
 const LANDED: &str = "refs/flagpost/landed";
@@ -164,6 +164,20 @@ pub fn landed_below(
     let on = ancestors(top, commits, base)?;
     let tips = tags.filter(|it| on.contains(&*it.commit));
     Ok(tips.map(|it| it.tip.clone()).collect())
+}
+
+/// Whether the work of a task's branch is on its target: the tag is made before a working tree takes the commit.
+pub fn has_landed(top: &Path, branch: &Branch) -> GitResult<bool> {
+    let asked = Git::at(top).args(&["for-each-ref", FORMAT]);
+    let out = text(&asked.arg(landed_ref(branch)).run()?);
+    let mut words = out.splitn(3, ' ').skip(1);
+    let (Some(name), Some(rest)) = (words.next(), words.next()) else {
+        return Ok(false);
+    };
+    match parse_tag(name, rest) {
+        Some(tag) => is_ancestor(top, &tag.commit, &format!("refs/heads/{}", tag.onto)),
+        None => Ok(false),
+    }
 }
 
 /// `{tip} {seconds} {commit} {target}`.

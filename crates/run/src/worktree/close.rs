@@ -12,7 +12,7 @@ use std::{
 
 use flagpost_core::{
     git::{Git, GitError, branch, commit, is_ancestor, text},
-    landing::{landed_ref, passed_ref},
+    landing::{has_landed, passed_ref},
 };
 
 use flagpost_model::{TaskId, task::KeptWorktrees};
@@ -205,9 +205,8 @@ impl Worktrees {
     /// Whether a branch has work with which its task passed, and that neither landed nor is on the branch that the
     /// repository stands on. What cannot be told may be so.
     fn is_to_land(&self, branch: &Branch, held: &ReachableCommit) -> bool {
-        let there = |name: &str| commit(&self.top, name).map(|it| it.is_some());
-        let has_passed = there(&passed_ref(branch)).unwrap_or(true);
-        let has_landed = there(&landed_ref(branch)).unwrap_or(false);
+        let has_passed = commit(&self.top, &passed_ref(branch)).map_or(true, |it| it.is_some());
+        let has_landed = has_landed(&self.top, branch).unwrap_or(false);
         let is_here = || is_ancestor(&self.top, &held.tip, "HEAD").unwrap_or(false);
         has_passed && !has_landed && !is_here()
     }
