@@ -192,7 +192,7 @@ fn fate_line(fate: &TaskOutcome) -> String {
     }
 }
 
-mod asking;
+mod follow_up;
 mod following;
 mod put_back;
 mod reserved;

@@ -2,8 +2,8 @@
 //!
 //! Owns the arguments.
 
-pub mod anew;
 pub mod following;
+pub mod reseed;
 pub mod servers;
 pub mod status;
 pub mod verbs;

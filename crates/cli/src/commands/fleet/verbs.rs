@@ -12,7 +12,7 @@ use flagpost_model::{MachineId, view};
 
 use super::{
     FleetCommand, FleetInviteArgs, FleetJoinArgs, FleetLeaveArgs, FleetRmArgs, FleetShareArgs,
-    anew::{self, FleetBegun},
+    reseed::{self, FleetBegun},
     servers::{
         self, FleetServing, FleetUp, TooFewServers, answers, restart_daemon, start_daemon_anew,
     },
@@ -97,8 +97,8 @@ pub fn run(context: &Context, verb: &FleetCommand) -> anyhow::Result<Answer> {
         FleetCommand::Status(_) => status::run(context),
         FleetCommand::Leave(FleetLeaveArgs {}) => leave(context),
         FleetCommand::Rm(args) => rm(context, args),
-        FleetCommand::Restore(args) => anew::restore(context, args),
-        FleetCommand::Compact(args) => anew::compact(context, args),
+        FleetCommand::Restore(args) => reseed::restore(context, args),
+        FleetCommand::Compact(args) => reseed::compact(context, args),
     }
 }
 
