@@ -245,11 +245,18 @@ impl<'h> Sessions<'h> {
 
     /// All sessions: the ended ones, oldest first, then the live one.
     pub fn all(&self) -> Result<Vec<Session>> {
+        // Looked at first: one that is archived meanwhile is in both places, and never in neither.
+        let current = self.current()?;
         let mut all = Vec::new();
         for ended in self.ended()? {
             all.push(self.read_ended(&ended)?);
         }
-        all.extend(self.current()?);
+        let has_ended = |it: &Session| {
+            let id = it.lock.session.as_ref();
+            id.is_some() && all.iter().any(|ended| ended.lock.session.as_ref() == id)
+        };
+        let current = current.filter(|it| !has_ended(it));
+        all.extend(current);
         Ok(all)
     }
 
