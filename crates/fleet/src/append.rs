@@ -132,7 +132,7 @@ impl RepoStream {
             unknown |= moved && matches!(outcome, Try::Overtaken);
             match outcome {
                 Try::Stored(seq) => {
-                    self.crowd.made_way();
+                    self.backoff.made_way();
                     return Ok(seq);
                 }
                 // It may be ours though no try stored it: of several servers, one that steps down refuses
@@ -141,7 +141,7 @@ impl RepoStream {
                     Some(true) => return Ok(after + 1),
                     Some(false) => {
                         if !unknown {
-                            sleep(self.crowd.pause(began.elapsed())).await;
+                            sleep(self.backoff.pause(began.elapsed())).await;
                         }
                         return Err(AppendError::Overtaken);
                     }

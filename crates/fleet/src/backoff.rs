@@ -50,23 +50,23 @@ mod tests {
     #[test]
     fn waits_grow_with_the_crowd_and_shrink_with_it_and_have_an_end() {
         let tried = Duration::from_millis(1);
-        let crowd = Backoff::default();
-        let longest = |crowd: &Backoff| {
+        let backoff = Backoff::default();
+        let longest = |backoff: &Backoff| {
             let many = (0..200).map(|_| {
-                let it = Backoff(AtomicU32::new(crowd.0.load(Ordering::Relaxed)));
+                let it = Backoff(AtomicU32::new(backoff.0.load(Ordering::Relaxed)));
                 it.pause(tried)
             });
             many.max().unwrap_or_default()
         };
-        assert!(longest(&crowd) <= 2 * tried);
+        assert!(longest(&backoff) <= 2 * tried);
         for _ in 0..20 {
-            crowd.pause(tried);
+            backoff.pause(tried);
         }
-        assert!((8 * tried..=16 * tried).contains(&longest(&crowd)));
-        assert!(crowd.pause(Duration::from_secs(9)) <= LONGEST);
+        assert!((8 * tried..=16 * tried).contains(&longest(&backoff)));
+        assert!(backoff.pause(Duration::from_secs(9)) <= LONGEST);
         for _ in 0..20 {
-            crowd.made_way();
+            backoff.made_way();
         }
-        assert!(longest(&crowd) <= 2 * tried);
+        assert!(longest(&backoff) <= 2 * tried);
     }
 }

@@ -85,7 +85,7 @@ pub struct RepoStream {
     pub(crate) hub: Hub,
     pub(crate) repo: RepoId,
     pub(crate) name: String,
-    pub(crate) crowd: Arc<Backoff>,
+    pub(crate) backoff: Arc<Backoff>,
 }
 
 /// Where a stream ends now.
@@ -234,7 +234,7 @@ impl RepoStream {
             hub: hub.clone(),
             repo: repo.clone(),
             name: stream_name(repo),
-            crowd: Arc::default(),
+            backoff: Arc::default(),
         })
     }
 

@@ -322,27 +322,27 @@ impl Driver<'_> {
     /// Parks an agent's account, where the limit says that it has to be.
     pub(super) fn park(&mut self, at: usize, limit: &Limit) -> Result<()> {
         let (busy, now) = (self.busy_with()[at], self.stage.home.now());
-        let Some(parking) = self.capacity.limit(at, limit, busy, now) else {
+        let Some(limited) = self.capacity.limit(at, limit, busy, now) else {
             return Ok(());
         };
         let park = Park {
             agent: self.capacity.agent(at).name.clone(),
-            until: parking.until,
-            why: parking.why.clone(),
+            until: limited.until,
+            why: limited.why.clone(),
         };
         let account = self.capacity.account(at).clone();
         // A later run may ask the account again; this one goes on.
         if let Err(error) = self.patiently(|it| accounts::park(it.stage.home, &account, &park)) {
             self.tell_once(format!("it is not kept that {} rests: {error}", park.agent))?;
         }
-        self.tell_parked(at, parking)
+        self.tell_parked(at, limited)
     }
 
-    fn tell_parked(&mut self, at: usize, parking: RateLimited) -> Result<()> {
+    fn tell_parked(&mut self, at: usize, limited: RateLimited) -> Result<()> {
         self.tell(RunEvent::AgentParked {
             agent: self.capacity.agent(at).name.clone(),
-            until: Some(parking.until),
-            why: parking.why,
+            until: Some(limited.until),
+            why: limited.why,
         })
     }
 
@@ -353,8 +353,8 @@ impl Driver<'_> {
             let Some(park) = accounts::parked(home, self.capacity.account(at)) else {
                 continue;
             };
-            if let Some(parking) = self.capacity.still_parked(at, &park, now) {
-                self.tell_parked(at, parking)?;
+            if let Some(limited) = self.capacity.still_parked(at, &park, now) {
+                self.tell_parked(at, limited)?;
             }
         }
         Ok(())

@@ -81,19 +81,19 @@ impl Driver<'_> {
         let mut is_waiting = false;
         loop {
             let done = attempt(self);
-            let obstacle = done.as_ref().err().and_then(TransientError::of);
-            match (obstacle, done) {
-                (Some(obstacle), Err(error)) => {
+            let transient = done.as_ref().err().and_then(TransientError::of);
+            match (transient, done) {
+                (Some(transient), Err(error)) => {
                     if !self.is_patient() {
                         return Err(error);
                     }
                     if !std::mem::replace(&mut is_waiting, true) {
                         self.tell_at_once(RunEvent::Waits {
-                            on: obstacle.awaited(),
+                            on: transient.awaited(),
                             why: core::describe(&error),
                         });
                     }
-                    if !self.wait_for(&obstacle) {
+                    if !self.wait_for(&transient) {
                         return Err(error);
                     }
                 }
@@ -113,7 +113,7 @@ impl Driver<'_> {
     }
 
     /// Waits until it may be out of the way; says whether the operator wants that.
-    fn wait_for(&mut self, obstacle: &TransientError) -> bool {
+    fn wait_for(&mut self, transient: &TransientError) -> bool {
         loop {
             let look_at = Instant::now() + LOOK_AGAIN;
             loop {
@@ -137,7 +137,7 @@ impl Driver<'_> {
                 return false;
             }
             let _: crate::Result<_> = self.renew();
-            if obstacle.may_be_gone(self.stage.home.fs()) {
+            if transient.may_be_gone(self.stage.home.fs()) {
                 return true;
             }
         }
@@ -183,7 +183,7 @@ mod tests {
         let changed = disk::Error::Changed {
             path: path.to_owned(),
         };
-        for (error, obstacle) in [
+        for (error, transient) in [
             (busy, Some(TransientError::Lock(path.to_owned()))),
             (io(ErrorKind::StorageFull), Some(TransientError::Full)),
             (io(ErrorKind::QuotaExceeded), Some(TransientError::Full)),
@@ -192,7 +192,7 @@ mod tests {
             (changed, None),
         ] {
             let error = core::Error::from(error);
-            assert_eq!(TransientError::of(&error), obstacle, "{error}");
+            assert_eq!(TransientError::of(&error), transient, "{error}");
         }
         let refused = core::Error::NoHome;
         assert_eq!(TransientError::of(&refused), None);

@@ -48,8 +48,8 @@ fn an_account_is_asked_again_a_minute_after_its_reset_and_only_where_the_run_may
             ..Terms::default()
         };
         let mut room = room(&["claude"], terms);
-        let parking = room.limit(0, &reached(1000), 1, at(10)).unwrap();
-        assert_eq!(parking.until, at(1060));
+        let limited = room.limit(0, &reached(1000), 1, at(10)).unwrap();
+        assert_eq!(limited.until, at(1060));
         assert_eq!(room.choose(None, &[0]), AgentChoice::None { opens: waits });
         assert_eq!(room.next_opening(), waits.then(|| at(1060)));
         assert_eq!(
@@ -73,15 +73,15 @@ fn the_reserve_is_left_alone() {
         window: "primary".into(),
     };
     assert_eq!(room.limit(0, &used(0.8), 1, at(10)), None);
-    let parking = room.limit(0, &used(0.81), 1, at(10)).unwrap();
-    assert_eq!(parking.why, "81 % of its limit is used (primary)");
+    let limited = room.limit(0, &used(0.81), 1, at(10)).unwrap();
+    assert_eq!(limited.why, "81 % of its limit is used (primary)");
 }
 
 #[test]
 fn a_burst_makes_a_run_slower_and_is_always_waited_out() {
     let mut room = room(&["claude"], Terms::default());
-    let parking = room.limit(0, &Limit::Burst, 3, at(10)).unwrap();
-    assert_eq!(parking.until, at(40));
+    let limited = room.limit(0, &Limit::Burst, 3, at(10)).unwrap();
+    assert_eq!(limited.until, at(40));
     assert_eq!(room.choose(None, &[0]), AgentChoice::None { opens: true });
     room.agents[0].parked = None;
     assert_eq!(room.choose(None, &[2]), AgentChoice::Agent(0));
@@ -98,8 +98,8 @@ fn an_account_rests_twice_as_long_after_each_burst_up_to_its_limit_and_until_it_
     let mut room = room(&["claude"], terms);
     let mut now = 10;
     for rests in [30, 60, 120, 200, 200] {
-        let parking = room.limit(0, &Limit::Burst, 1, at(now)).unwrap();
-        assert_eq!(parking.until, at(now + rests));
+        let limited = room.limit(0, &Limit::Burst, 1, at(now)).unwrap();
+        assert_eq!(limited.until, at(now + rests));
         assert_eq!(
             room.limit(0, &Limit::Burst, 1, at(now + 1)),
             None,
@@ -109,8 +109,8 @@ fn an_account_rests_twice_as_long_after_each_burst_up_to_its_limit_and_until_it_
         assert_eq!(room.open(at(now)), [0]);
     }
     room.answered(0);
-    let parking = room.limit(0, &Limit::Burst, 1, at(now)).unwrap();
-    assert_eq!(parking.until, at(now + 30));
+    let limited = room.limit(0, &Limit::Burst, 1, at(now)).unwrap();
+    assert_eq!(limited.until, at(now + 30));
 }
 
 #[test]
@@ -150,8 +150,8 @@ fn an_account_that_an_earlier_run_parked_rests_unless_the_operator_wants_it_aske
             ..Terms::default()
         };
         let mut room = room(&["claude"], terms);
-        let parking = room.still_parked(0, &park, at(10));
-        assert_eq!(parking.map(|it| it.until), until.map(at));
+        let limited = room.still_parked(0, &park, at(10));
+        assert_eq!(limited.map(|it| it.until), until.map(at));
         assert_eq!(room.is_parked(0), until.is_some());
     }
 }
