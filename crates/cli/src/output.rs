@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     context::Context,
     screen::Screen,
-    streams::{Audience, put, put_to, say},
+    streams::{Audience, put, say},
     terminal::{self, rows_of},
 };
 
@@ -129,7 +129,7 @@ pub fn answer(context: &Context, answer: Answer) -> anyhow::Result<u8> {
 pub fn again(context: &Context, answer: &Answer) -> io::Result<Audience> {
     const FROM_THE_TOP: &str = "\u{1b}[H\u{1b}[J";
     let top = rows(context).map_or("", |_| FROM_THE_TOP);
-    put_to(&format!("{top}{}", shown(context, answer)))
+    put(&format!("{top}{}", shown(context, answer)))
 }
 
 /// How many rows an answer may have that is printed in the place of the one before; none where it is
@@ -171,7 +171,7 @@ fn shown(context: &Context, answer: &Answer) -> String {
 
 /// Prints one line of a stream.
 pub fn stream<T: Published>(body: &T) -> io::Result<Audience> {
-    put_to(&stream_line(body))
+    put(&stream_line(body))
 }
 
 /// The same, to be printed later.
@@ -181,7 +181,7 @@ pub fn stream_line<T: Published>(body: &T) -> String {
 
 /// Prints one of which there is only JSON.
 pub fn stream_named(name: &str, body: Map<String, Value>) -> io::Result<Audience> {
-    put_to(&line_of(name, body))
+    put(&line_of(name, body))
 }
 
 fn line_of(schema_name: &str, body: Map<String, Value>) -> String {

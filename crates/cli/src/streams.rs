@@ -19,32 +19,18 @@ pub enum Audience {
     Gone,
 }
 
-/// Prints text of which nothing steers a terminal but colours of ours.
-pub fn put_clean(text: &str) -> io::Result<Audience> {
-    put_to(text)
-}
-
-/// Prints for another program to read: every byte.
-pub fn put_exact(bytes: &[u8]) -> io::Result<Audience> {
-    put_bytes(bytes)
-}
-
 /// Prints one line of a stream for a person.
 pub fn stream_text(text: &str) -> io::Result<Audience> {
-    put_to(&format!("{}\n", terminal::clean(text, false)))
+    put(&format!("{}\n", terminal::clean(text, false)))
 }
 
-/// Writes to stdout; whoever closed it has read enough.
-pub fn put(text: &str) -> io::Result<()> {
-    put_to(text).map(drop)
+/// Prints text of which nothing steers a terminal but colours of ours.
+pub fn put(text: &str) -> io::Result<Audience> {
+    put_exact(text.as_bytes())
 }
 
-/// The same for who has more to write.
-pub fn put_to(text: &str) -> io::Result<Audience> {
-    put_bytes(text.as_bytes())
-}
-
-fn put_bytes(bytes: &[u8]) -> io::Result<Audience> {
+/// Prints for another program to read: every byte. Whoever closed stdout has read enough.
+pub fn put_exact(bytes: &[u8]) -> io::Result<Audience> {
     let mut out = io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Ok(()) => Ok(Audience::There),
@@ -53,6 +39,7 @@ fn put_bytes(bytes: &[u8]) -> io::Result<Audience> {
     }
 }
 
+/// What came of a write, a closed pipe aside.
 pub fn unless_closed(result: io::Result<()>) -> io::Result<()> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),

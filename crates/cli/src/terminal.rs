@@ -5,9 +5,7 @@
 //! Invariants: of escape sequences only plain colours and weights pass, and those only where
 //! colours are wanted; nothing is dropped unseen.
 
-use std::os::fd::AsFd;
-
-use std::fmt::Write;
+use std::{fmt::Write, os::fd::AsFd};
 
 use flagpost_model::{drawing::steers, plain::picture};
 

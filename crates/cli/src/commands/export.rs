@@ -13,8 +13,7 @@ use flagpost_model::{ListRef, intake::Spelling};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::terminal::counted;
-use crate::{context::Context, output::Answer, shape};
+use crate::{context::Context, output::Answer, shape, terminal::counted};
 
 /// Export all tasks as JSON, CSV or a plan
 #[derive(Debug, clap::Args)]

@@ -18,8 +18,9 @@ use flagpost_model::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::terminal::counted;
-use crate::{context::Context, error::usage, output::Answer, screen::Screen, shape};
+use crate::{
+    context::Context, error::usage, output::Answer, screen::Screen, shape, terminal::counted,
+};
 
 /// Draw the tasks and their dependencies
 #[derive(Debug, clap::Args)]

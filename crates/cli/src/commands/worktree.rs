@@ -5,8 +5,13 @@ use flagpost_core::{Repository, answers::each, git::branch::short};
 use flagpost_model::{TaskId, view};
 use flagpost_run::worktree::{Because, LeftWorktree, clean, left};
 
-use crate::terminal::counted;
-use crate::{context::Context, output::Answer, screen::Screen, streams::say, terminal::line};
+use crate::{
+    context::Context,
+    output::Answer,
+    screen::Screen,
+    streams::say,
+    terminal::{counted, line},
+};
 
 /// The verbs on worktrees.
 #[derive(Debug, Subcommand)]

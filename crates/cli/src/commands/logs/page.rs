@@ -18,7 +18,7 @@ use crate::{
     fit::cut,
     output::stream_line,
     screen::{Screen, alarm},
-    streams::{Audience, put_clean, put_exact},
+    streams::{Audience, put, put_exact},
     terminal,
 };
 
@@ -106,7 +106,7 @@ impl<'c> Page<'c> {
     /// Shows what was held: the last lines of what was there. From here on nothing is.
     pub fn flush(&mut self) -> io::Result<Audience> {
         match self.held.take() {
-            Some((held, _)) => put_clean(&Vec::from(held).concat()),
+            Some((held, _)) => put(&Vec::from(held).concat()),
             None => Ok(Audience::There),
         }
     }
@@ -151,7 +151,7 @@ impl<'c> Page<'c> {
         });
         let lines: Vec<String> = lines.collect();
         let Some((held, last)) = &mut self.held else {
-            return put_clean(&lines.concat());
+            return put(&lines.concat());
         };
         held.extend(lines);
         held.drain(..held.len().saturating_sub(*last));
@@ -189,10 +189,10 @@ impl<'c> Page<'c> {
     fn show_raw(&mut self, bytes: &[u8]) -> io::Result<Audience> {
         let text = String::from_utf8_lossy(bytes);
         if !self.context.globals.json {
-            return put_clean(&terminal::clean(&text, false));
+            return put(&terminal::clean(&text, false));
         }
         let lines = text.lines().map(|line| self.line("raw", line));
-        put_clean(&lines.collect::<String>())
+        put(&lines.collect::<String>())
     }
 }
 

@@ -5,8 +5,7 @@ use crate::{
     error::{FailureKind, usage},
     output::Answer,
     streams::{ask, say},
-    terminal::counted,
-    terminal::line,
+    terminal::{counted, line},
 };
 use flagpost_core::{
     Error,

@@ -3,7 +3,11 @@
 use flagpost_core::order;
 use flagpost_model::machines::{FleetMachine, FleetSight, FleetStanding};
 
-use crate::{context::Context, screen::Screen, terminal::counted, terminal::line};
+use crate::{
+    context::Context,
+    screen::Screen,
+    terminal::{counted, line},
+};
 
 /// So many machines that are behind are named.
 const NAMED: usize = 3;
