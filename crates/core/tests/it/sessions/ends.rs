@@ -1,6 +1,10 @@
 //! How a session ends, and what each verb answers in each stage.
 
-use std::fs;
+use std::{
+    fs,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+};
 
 use flagpost_core::{Error, config, history::Kind, sessions::SessionStatus};
 use flagpost_disk::dialects::session::progress;
@@ -73,6 +77,28 @@ fn another_programs_complete_one_is_archived() {
     let archived = archive_complete(&world).unwrap();
     assert!(archived.ends_with("auth-20260205-143022"));
     assert_eq!(progress::parse(&running).wave, Some((1, 2)));
+}
+
+/// It moves from one place to another, and whoever looks in both misses it in neither.
+#[test]
+fn a_session_is_found_while_it_is_archived() {
+    let world = World::with_tasks(&["Task"]);
+    let list = world.list();
+    for _ in 0..20 {
+        let live = begin(&world, &list).live;
+        let id = live.id().clone();
+        let is_over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    of(&world).find(id.as_str()).unwrap();
+                }
+            });
+            let archived = archive(live, &list);
+            is_over.store(true, Ordering::Relaxed);
+            archived.unwrap();
+        });
+    }
 }
 
 /// Its id is taken by a directory that came to be meanwhile: nothing is overwritten.
