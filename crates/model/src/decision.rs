@@ -216,6 +216,16 @@ pub enum DecisionRefusal {
         /// Which one.
         seq: Seq,
     },
+    /// It is over, and lies in the archive.
+    #[error(
+        "brief {seq} of {worker} is over and in the archive: nothing is decided on it any more"
+    )]
+    Archived {
+        /// For whom the brief is.
+        worker: WorkerId,
+        /// Which one.
+        seq: Seq,
+    },
     /// Nobody says which one is meant: neither its number, nor what of it was seen.
     #[error(
         "brief {seq} of {worker} is the newest that waits: say its number, or the hash that was seen"

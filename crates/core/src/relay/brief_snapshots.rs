@@ -59,8 +59,11 @@ pub fn before(mail: &Mail<'_>, letter: &BriefView) -> Result<Option<Before>> {
 
 /// One brief, live or archived, and as what it was proposed or decided on where it is withheld.
 pub fn show(mail: &Mail<'_>, seq: Seq) -> Result<(BriefView, Option<Before>)> {
-    let mail = &mail.shelf_of(Direction::Inbox, (seq, EnvelopePart::Body))?;
-    let letter = briefs::show_as(mail, seq, Certainty::Sure)?;
+    let shelf = mail.shelf_of(Direction::Inbox, (seq, EnvelopePart::Body))?;
+    let mut letter = briefs::show_as(&shelf, seq, Certainty::Sure)?;
+    // Nobody is handed what lies in the archive, so that nothing of it is withheld.
+    letter.held = letter.held.filter(|_| shelf.dir == mail.dir);
+    let mail = &shelf;
     let before = match letter.held.is_some() || letter.is_rewritten() {
         true => before(mail, &letter)?,
         false => None,

@@ -118,6 +118,14 @@ fn missing_as(fleet: &Fleet<'_>, look: Certainty) -> Result<Vec<Skipped>> {
 }
 
 impl Mail<'_> {
+    /// Whether a brief went its way to its end, and lies in the archive.
+    pub(super) fn is_archived(&self, seq: Seq) -> Result<bool> {
+        match self.archived_in(Direction::Inbox, seq)? {
+            Some(month) => self.went_its_way(seq, &month),
+            None => Ok(false),
+        }
+    }
+
     /// Whether a brief in the archive of a month was taken back, or decided on and read, as it has to be
     /// before it goes there.
     fn went_its_way(&self, seq: Seq, month: &str) -> Result<bool> {

@@ -126,6 +126,10 @@ pub fn decide(
         };
         let letter = match locked.brief_view(actor, seq) {
             Ok(letter) => letter,
+            Err(Error::NotFound { .. }) if mail.is_archived(seq)? => {
+                let worker = mail.worker.clone();
+                return Err(DecisionRefusal::Archived { worker, seq }.into());
+            }
             // What nobody can read can still be kept from everybody.
             Err(why @ (Error::NotFound { .. } | Error::Disk(disk::Error::Malformed { .. })))
                 if wish.decision == Decision::Rejected && wish.seen.is_none() =>

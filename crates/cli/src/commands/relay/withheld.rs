@@ -37,7 +37,7 @@ pub fn warning(letter: &BriefView) -> Option<String> {
     if letter.held.is_none() && letter.is_rewritten() {
         let (worker, seq) = (&letter.brief.target_worker, letter.brief.seq);
         return Some(format!(
-            "{worker} {seq} was changed after it was decided on; its worker learns no word of it"
+            "{worker} {seq} was changed after it was decided on; its worker learns no word of what it says now"
         ));
     }
     let why = withheld_text(letter)?;

@@ -146,6 +146,7 @@ pub(super) fn gate(refusal: &decision::DecisionRefusal) -> (FailureKind, Option<
             seq.get()
         )),
         decision::DecisionRefusal::Changed { worker, seq, .. }
+        | decision::DecisionRefusal::Archived { worker, seq }
         | decision::DecisionRefusal::Unnamed { worker, seq } => Some(format!(
             "'flagpost inbox {worker} {}' shows how it is now",
             seq.get()

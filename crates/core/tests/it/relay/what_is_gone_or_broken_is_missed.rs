@@ -1,18 +1,22 @@
 //! A brief that was proposed and cannot be read any more is a finding, which one verb settles.
 
-use std::{fs, os::unix::fs::symlink, path::Path};
+use std::{
+    fs,
+    os::unix::fs::symlink,
+    path::{Path, PathBuf},
+};
 
 use flagpost_core::{
-    doctor,
+    Error, doctor,
     relay::{
-        Mail, briefs, broken,
+        Mail, brief_snapshots, briefs, broken,
         decide::{self, DecisionRequest},
         deliver, fleet,
     },
     slash,
 };
 use flagpost_model::{
-    decision::{Decision, Via},
+    decision::{Decision, DecisionRefusal, Via},
     envelope::Direction::Inbox,
     finding::{Code, Severity},
 };
@@ -155,21 +159,46 @@ fn briefs_whose_worker_is_gone_are_missed() {
     assert_eq!(codes, [Code::MailBroken, Code::MailBroken]);
 }
 
+/// Moves all of an inbox into the archive by hand, and says where to.
+fn archive(mail: &Mail<'_>) -> PathBuf {
+    let inbox = mail.dir(Inbox);
+    let month = inbox.with_file_name("archive").join("2026-11/inbox");
+    fs::create_dir_all(&month).unwrap();
+    for entry in fs::read_dir(&inbox).unwrap() {
+        let name = entry.unwrap().file_name();
+        if name.to_str().unwrap().contains("000") {
+            fs::rename(inbox.join(&name), month.join(&name)).unwrap();
+        }
+    }
+    month
+}
+
+#[test]
+fn what_is_over_and_in_the_archive_is_shown_as_changed_and_decided_on_by_nobody() {
+    let world = one_worker(&["Good"]);
+    let w1 = mail(&world, "W1");
+    ratify(&w1, 1);
+    deliver::ack(&w1, &worker("W1"), seq(1)).unwrap();
+    let month = archive(&w1);
+    fs::write(month.join("0001.brief"), "Evil").unwrap();
+    for decision in [Decision::Ratified, Decision::Rejected] {
+        let wish = DecisionRequest::new(decision, Via::Cli);
+        let refused = decide::decide(&w1, &worker("ann"), Some(seq(1)), &wish).unwrap_err();
+        let is_over = matches!(refused, Error::Gate(DecisionRefusal::Archived { .. }));
+        assert!(is_over, "{decision}: {refused}");
+    }
+    let (letter, before) = brief_snapshots::show(&w1, seq(1)).unwrap();
+    assert_eq!(
+        (letter.resolving_command(), letter.is_rewritten()),
+        (None, true)
+    );
+    assert_eq!(before.unwrap().body, "Good");
+}
+
 #[test]
 fn briefs_that_lie_in_the_archive_and_nobody_read_are_missed() {
     let world = two_briefs();
-    let inbox = mail(&world, "W1").dir(Inbox);
-    let month = inbox.with_file_name("archive").join("2026-11/inbox");
-    fs::create_dir_all(&month).unwrap();
-    let files = || {
-        fs::read_dir(&inbox)
-            .unwrap()
-            .map(|it| it.unwrap().file_name())
-    };
-    let briefs = |it: &std::ffi::OsString| it.to_str().unwrap().contains("000");
-    for name in files().filter(briefs) {
-        fs::rename(inbox.join(&name), month.join(&name)).unwrap();
-    }
+    let month = archive(&mail(&world, "W1"));
     let (names, codes) = missed(&world);
     assert_eq!(names, ["W1/inbox/0001.brief", "W1/inbox/0002.brief"]);
     assert_eq!(codes, [Code::MailBroken, Code::MailBroken]);
