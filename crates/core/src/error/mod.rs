@@ -189,8 +189,8 @@ pub enum Error {
         /// Where it was looked for.
         list: Option<ListRef>,
     },
-    /// Another program took the task's file away.
-    #[error("task {task} in list {list}, '{subject}', was {state} when another program took its file away", state = state.as_str())]
+    /// Another program took the task's file away, or emptied it.
+    #[error("task {task} in list {list}, '{subject}', was {state} when another program took its file away or emptied it", state = state.as_str())]
     Vanished {
         /// Which.
         task: TaskId,

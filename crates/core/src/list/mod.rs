@@ -287,8 +287,10 @@ impl<'h> List<'h> {
         let Some(bytes) = fsx::read(self.home.fs(), &path)? else {
             return Err(self.unknown(id.as_str()));
         };
-        claude_tasks::read(id, &bytes)
-            .map_err(|reason| disk::Error::Malformed { path, reason }.into())
+        claude_tasks::read(id, &bytes).or_else(|reason| match self.is_emptied(id) {
+            true => Err(self.gone(id)?),
+            false => Err(disk::Error::Malformed { path, reason }.into()),
+        })
     }
 
     fn unknown(&self, task: &str) -> Error {
@@ -351,7 +353,7 @@ impl<'h> List<'h> {
         }
     }
 
-    /// Why there is no file of a task: it was taken away, or there never was one.
+    /// Why there is no file of a task, or nothing in it: another program did that, or there never was one.
     pub(crate) fn gone(&self, id: &TaskId) -> Result<Error> {
         Ok(match self.taken_away(id)? {
             Some(TaskFile { task, .. }) => Error::Vanished {

@@ -189,9 +189,9 @@ impl List<'_> {
         Ok(known.into_iter().map(restored).collect())
     }
 
-    /// The file as the history last tells of it, where it was taken away.
+    /// The file as the history last tells of it, where it was taken away or emptied.
     pub fn taken_away(&self, task: &TaskId) -> Result<Option<TaskFile>> {
-        if !self.vanished()?.contains(task) {
+        if !self.is_emptied(task) && !self.vanished()?.contains(task) {
             return Ok(None);
         }
         let mut known = self.last_known(&BTreeSet::from([task.clone()]))?;
@@ -238,13 +238,15 @@ impl List<'_> {
     /// cut did.
     pub(crate) fn emptied(&self, skipped: &[Skipped]) -> BTreeSet<TaskId> {
         let names = skipped.iter().filter_map(|it| it.file.to_str());
-        let is_empty = |task: &TaskId| {
-            let content = fsx::read(self.home.fs(), &self.task_path(task));
-            let is_nothing = |byte: &u8| *byte == 0 || byte.is_ascii_whitespace();
-            matches!(content, Ok(Some(content)) if content.iter().all(is_nothing))
-        };
         let tasks = names.filter_map(claude_tasks::id_of);
-        tasks.filter(is_empty).collect()
+        tasks.filter(|task| self.is_emptied(task)).collect()
+    }
+
+    /// Whether there is a file of a task and nothing in it.
+    pub(super) fn is_emptied(&self, task: &TaskId) -> bool {
+        let content = fsx::read(self.home.fs(), &self.task_path(task));
+        let is_nothing = |byte: &u8| *byte == 0 || byte.is_ascii_whitespace();
+        matches!(content, Ok(Some(content)) if content.iter().all(is_nothing))
     }
 
     /// Puts the files back that were taken away or emptied, as the history last tells of them; whether there
