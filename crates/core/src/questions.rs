@@ -195,13 +195,8 @@ fn of_workers<O: Borrow<Outline>>(
 /// The conversations of this list's runs: a number may be another task's in another list. Sessions that cannot be
 /// read, which whoever shows sessions tells, have none.
 fn threads(list: &List<'_>, repository: &Repository) -> BTreeSet<String> {
-    let sessions = Sessions::of(list.home, repository);
-    let ended = sessions.ended().unwrap_or_default();
-    let live = sessions.status().unwrap_or_default();
-    let locks = ended.iter().map(|it| &it.lock);
-    let of_list = locks.chain(live.as_ref().map(|(_, lock)| lock));
-    let of_list = of_list.filter(|lock| lock.list.as_ref() == Some(list.id()));
-    of_list
-        .filter_map(|lock| Some(lock.session.as_ref()?.to_string()))
-        .collect()
+    let locks = Sessions::of(list.home, repository).locks();
+    let locks = locks.unwrap_or_default().into_iter();
+    let of_list = locks.filter(|(_, lock)| lock.list.as_ref() == Some(list.id()));
+    of_list.map(|(id, _)| id.to_string()).collect()
 }

@@ -318,15 +318,11 @@ impl<'o> BranchOwners<'o> {
         list: &List<'_>,
         outlines: &'o [Outline],
     ) -> Result<Self> {
-        let ended = sessions.ended()?.into_iter();
-        let ended = ended.map(|it| (it.lock.session.unwrap_or(it.id), it.lock.list));
-        let live = sessions.status()?;
-        let live = live.and_then(|(_, lock)| Some((lock.session?, lock.list)));
-        let all = ended.chain(live).enumerate();
+        let all = sessions.locks()?.into_iter().enumerate();
         let tasks = outlines.iter();
         Ok(Self {
             sessions: all
-                .map(|(age, (id, list))| (branch::component(id.as_str()), (age + 1, list, id)))
+                .map(|(age, (id, lock))| (branch::component(id.as_str()), (age + 1, lock.list, id)))
                 .collect(),
             tasks: tasks
                 .map(|it| (branch::component(it.id.as_str()), it))

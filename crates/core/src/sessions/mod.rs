@@ -231,16 +231,33 @@ impl<'h> Sessions<'h> {
         Ok(ended.into_iter().map(|(_, ended)| ended).collect())
     }
 
+    /// What the lock of each session says, by its id: the ended ones, oldest first, then the live one, whoever
+    /// runs it.
+    pub fn locks(&self) -> Result<Vec<(SessionId, session::Lock)>> {
+        // Read first: one that is archived meanwhile is in both places, and never in neither.
+        let live = read_lock(self.home, &self.live_dir()).ok().flatten();
+        let id = |ended: &Ended| ended.lock.session.clone().unwrap_or(ended.id.clone());
+        let ended = self.ended()?.into_iter();
+        let mut locks: Vec<_> = ended.map(|it| (id(&it), it.lock)).collect();
+        if let Some(lock) = live
+            && let Some(id) = lock.session.clone()
+            && locks.iter().all(|(ended, _)| *ended != id)
+        {
+            locks.push((id, lock));
+        }
+        Ok(locks)
+    }
+
     /// The directory of each, by name; that of the live one too, whoever runs it.
     pub(crate) fn dirs(&self) -> Result<Vec<(String, PathBuf)>> {
+        // Looked at first: one that is archived meanwhile is in both places, and never in neither.
+        let is_there = fsx::stat(self.home.fs(), &self.live_dir())?.is_some();
         let ended = self.ended()?.into_iter();
-        let mut dirs: Vec<_> = ended
+        let live = (layout::LIVE.to_owned(), self.live_dir());
+        Ok(ended
             .map(|it| (it.id.to_string(), self.dir(&it.id)))
-            .collect();
-        if fsx::stat(self.home.fs(), &self.live_dir())?.is_some() {
-            dirs.push((layout::LIVE.to_owned(), self.live_dir()));
-        }
-        Ok(dirs)
+            .chain(is_there.then_some(live))
+            .collect())
     }
 
     /// All sessions: the ended ones, oldest first, then the live one.

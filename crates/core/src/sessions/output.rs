@@ -209,10 +209,11 @@ impl Sessions<'_> {
     /// The directories of a list's sessions: the live one, then the newest first.
     fn newest_first(&self, list: &ListRef) -> Result<Vec<PathBuf>> {
         let of_list = |named: Option<&ListRef>| named.is_none_or(|named| named == list);
-        // First, since it refuses a directory that leads out of the repository.
-        let ended = self.ended()?;
+        self.stay_inside()?;
         let live = self.live_dir();
+        // Before the ended ones: one that is archived meanwhile is among them, too.
         let lock = read_lock(self.home, &live)?.unwrap_or_default();
+        let ended = self.ended()?;
         let ended = ended.iter().rev();
         let ended = ended.filter(|ended| of_list(ended.lock.list.as_ref()));
         let dirs = [live].into_iter().filter(|_| of_list(lock.list.as_ref()));
