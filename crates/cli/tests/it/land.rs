@@ -299,3 +299,28 @@ fn what_a_person_took_off_the_target_is_queued_again() {
     yard.lands(&[]);
     assert_eq!(yard.on_target(), [1, 2, 3]);
 }
+
+/// They run from the operator's own next command on, and in none of the landing's, which tidies up after it.
+#[test]
+fn hooks_that_have_just_landed_do_not_run_in_the_landing() {
+    let stage = Stage::new("- [ ] Task 1\n");
+    let git = |args: &[&str]| {
+        let ran = stage.world.run(stage.world.command_of("git").args(args));
+        exits(ran, 0).stdout
+    };
+    git(&["commit", "--allow-empty", "-qm", "first"]);
+    git(&["config", "core.hooksPath", ".githooks"]);
+    // The agent's own commands run it where it works, which is its business.
+    let body = r#"mkdir .githooks; hook=.githooks/reference-transaction
+        printf '#!/bin/sh\ntest -n "$FLAGPOST_TASK" || touch ran\n' > "$hook"; chmod +x "$hook"
+        git add . && git commit -qm hook"#;
+    exits(stage.run(body, &["--worktrees"]), 0);
+    exits(stage.world.flagpost(["land", "--yes"]), 0);
+    assert_eq!(git(&["branch", "--list", "flagpost/*"]), "", "it tidied up");
+    let hook = stage
+        .world
+        .repository()
+        .join(".githooks/reference-transaction");
+    assert!(hook.exists(), "it landed");
+    assert!(!stage.world.repository().join("ran").exists(), "it ran");
+}

@@ -51,6 +51,12 @@ pub fn own_hooks(top: &Path) -> GitResult<Option<String>> {
 /// The setting by which git runs no hook.
 pub const NO_HOOKS: &str = "core.hooksPath=/dev/null";
 
+/// Git that changes names which are ours alone, of which no hook need hear: the hooks of work that has just landed
+/// would be the next to run.
+pub fn without_hooks(top: &Path) -> Git {
+    Git::at(top).config(NO_HOOKS)
+}
+
 /// Git with these hooks ([`own_hooks`]).
 pub fn with_hooks(git: Git, hooks: Option<&str>) -> Git {
     match hooks {

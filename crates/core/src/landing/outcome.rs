@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::{BranchState, QueuedBranch, Target, queue::BranchOwners, refs::BranchRefs};
 use crate::{
     error::{Error, Result},
-    git::{self, Branch, Git},
+    git::{self, Branch, without_hooks},
     history::{Entry, History, Kind},
     home::Home,
     list::List,
@@ -211,7 +211,7 @@ pub fn recall(
     }
     if !old.is_empty() {
         let deletes = old.iter().map(|name| format!("delete {name}\n"));
-        Git::at(top)
+        without_hooks(top)
             .args(&["update-ref", "--stdin"])
             .input(deletes.collect())
             .run_patiently()?;

@@ -8,7 +8,7 @@
 use std::{slice, sync::atomic::Ordering};
 
 use flagpost_core::{
-    git::{self, Git},
+    git::{self, Git, without_hooks},
     landing::{
         self, BranchState, LandedTag, LandingQueue, LandingStep, QueuedBranch, Target, landed_ref,
     },
@@ -152,7 +152,7 @@ impl Landing<'_> {
             at: self.stage.home.now().as_second(),
         };
         let object = tag.write(top)?;
-        Git::at(top)
+        without_hooks(top)
             .args(&["update-ref", &landed_ref(&branch.branch), &object])
             .run_patiently()?;
         Ok(None)

@@ -11,7 +11,7 @@ use std::{
 };
 
 use flagpost_core::{
-    git::{Git, GitError, branch, commit, is_ancestor, text},
+    git::{Git, GitError, branch, commit, is_ancestor, text, without_hooks},
     landing::{has_landed, passed_ref},
 };
 
@@ -251,7 +251,7 @@ impl Worktrees {
     fn drop_branch(&self, branch: &Branch, held: &ReachableCommit) -> WorktreeResult<()> {
         let ReachableCommit { tip, by, at } = held;
         let (own, passed) = (branch.full(), passed_ref(branch));
-        Git::at(&self.top)
+        without_hooks(&self.top)
             .args(&["update-ref", "-m", "flagpost: closed", "--stdin"])
             .input(format!(
                 "start\nverify {by} {at}\ndelete {own} {tip}\ndelete {passed}\nprepare\ncommit\n"

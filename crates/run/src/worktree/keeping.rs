@@ -8,7 +8,10 @@
 use std::path::Path;
 
 use flagpost_core::{
-    git::{Git, NO_HOOKS, branch::PREFIX, commit, is_ancestor, own_hooks, text, with_hooks},
+    git::{
+        Git, NO_HOOKS, branch::PREFIX, commit, is_ancestor, own_hooks, text, with_hooks,
+        without_hooks,
+    },
     landing::passed_ref,
 };
 
@@ -164,7 +167,7 @@ fn commit_all(top: &Path, worktree: &Worktree, subject: &str) -> WorktreeResult<
 
 /// Marks the commit that a task's branch stands on as the one with which it passed.
 pub fn mark_passed(top: &Path, branch: &Branch) -> WorktreeResult<()> {
-    Git::at(top)
+    without_hooks(top)
         .args(&["update-ref", "-m", "flagpost: passed"])
         .arg(passed_ref(branch))
         .arg(branch.full())
