@@ -152,7 +152,7 @@ impl Task {
                 times => format!("{times} times"),
             };
             let asks = format!(
-                "Its work was done {times} and does not land. How is it to go on?\n\n{why}"
+                "Its work was done {times} and was not taken. How is it to go on?\n\n{why}"
             );
             self.state = State::Stuck;
             self.result = Some(TaskResult {

@@ -111,13 +111,15 @@ impl Worktrees {
         if answer.code() == Some(0) {
             return Ok((path, None));
         }
-        let said = add.refused(&answer).message;
+        let mut said = add.refused(&answer).message;
         let entries = listing::entries(&self.top)?;
         let made = entries.iter().find(|it| it.path == path);
-        if made.is_some_and(|it| it.branch.as_ref() == Some(&branch.full()) && !it.half_made())
-            && status::uncommitted(&path)?.all.is_empty()
-        {
-            return Ok((path, Some(said)));
+        if made.is_some_and(|it| it.branch.as_ref() == Some(&branch.full()) && !it.half_made()) {
+            let left = status::uncommitted(&path)?.all;
+            if left.is_empty() {
+                return Ok((path, Some(said)));
+            }
+            said += &format!("\nA hook left what no commit has: {left}");
         }
         // Nobody was handed it: all that is there comes from the commit.
         if path.symlink_metadata().is_ok() {
