@@ -297,6 +297,11 @@ impl Home {
         TimeZone::system()
     }
 
+    /// The name in `TZ`, where nobody knows that zone: days are those of UTC then.
+    pub fn unknown_zone(&self) -> Option<String> {
+        var("TZ").filter(|_| TimeZone::try_system().is_err())
+    }
+
     /// What day it is here.
     pub fn today(&self) -> Date {
         self.now().to_zoned(self.zone()).date()

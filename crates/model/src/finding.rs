@@ -91,6 +91,7 @@ codes! {
     SessionUnasked = "session-unasked", Note, "The lock of the live session names no process that could be asked, so it stands by its age alone.";
     TaskOfDeadSession = "task-of-dead-session", Warning, "A session that is over still holds tasks.";
     WorktreeLeft = "worktree-left", Note, "A run left a worktree, because something in it could be lost.";
+    BranchOwnerless = "branch-ownerless", Warning, "A branch holds work that passed, and its task was removed or moved to another list, so no landing takes it.";
     ReservationBroken = "reservation-broken", Error, "A file among the reservations cannot be understood, so it holds nothing.";
     ReportsUnheard = "reports-unheard", Note, "Reports of agents are kept on this machine, because its fleet could not be reached when they were made.";
     ReportsHeld = "reports-held", Warning, "Among the kept reports is one that this Flagpost cannot tell, or no file, and it holds up all behind it.";
@@ -124,6 +125,7 @@ codes! {
     HomeReadOnly = "home-read-only", Warning, "The home, or a directory in it, can only be read.";
     ClockBeyond = "clock-beyond", Error, "The clock is before 1970 or after 9998, so nothing can be done by it.";
     ClockBehind = "clock-behind", Warning, "The clock is behind what was recorded: it jumped back, or jumped ahead before.";
+    ZoneUnknown = "zone-unknown", Warning, "TZ names no time zone that is known here, so the days and times that you write and read are those of UTC.";
     WatchesFew = "watches-few", Note, "The machine allows fewer watches than there are directories to watch.";
     GitMissing = "git-missing", Warning, "Git cannot be run.";
     GitOld = "git-old", Note, "Git is older than 2.36.";

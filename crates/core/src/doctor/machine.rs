@@ -21,7 +21,7 @@ const FEW_FILES: u64 = 1_000;
 /// The first git that lists worktrees exactly, whatever their paths hold.
 const GIT: (u32, u32) = (2, 36);
 
-/// What was recorded must not lie in the future.
+/// What was recorded must not lie in the future, and the zone of the days must be known.
 pub(super) fn clock(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
     if let Err(error) = world.home.must_know_the_time() {
         let hint = "set it; 'timedatectl' tells whether it is kept by the network";
@@ -41,6 +41,13 @@ pub(super) fn clock(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
         let hint = "'timedatectl' tells whether the clock is right; leases that were given out \
             while it was ahead last so much longer";
         findings.push(Finding::new(Code::ClockBehind, what).by_hand(hint));
+    }
+    if let Some(name) = world.home.unknown_zone() {
+        let what = format!(
+            "TZ names no time zone that is known here, '{name}': days and times are those of UTC"
+        );
+        let hint = "set it to a name such as Europe/Berlin, or unset it";
+        findings.push(Finding::new(Code::ZoneUnknown, what).by_hand(hint));
     }
     Ok(())
 }

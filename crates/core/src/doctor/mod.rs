@@ -224,6 +224,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("moves", moves::check),
     ("repositories", repositories::check),
     ("targets of landings", repositories::targets),
+    ("branches without a task", repositories::ownerless),
     ("reservations", reservations::check),
     ("kept reports", offline_queue::check),
     ("coordination directories", coordination::check),

@@ -9,11 +9,16 @@ use std::{
 use flagpost_disk::fsx;
 use flagpost_model::{RepoId, finding::Code};
 
-use super::{Finding, describe, word, world::World};
+use super::{
+    Finding, describe, word,
+    world::{ListSnapshot, World},
+};
 use crate::{
     error::{Error, Result},
     history::{History, Kind},
+    landing::{self, may_have_branches},
     repository::{carried, git_version, record_path},
+    sessions::Sessions,
 };
 
 /// How much of the end of a history tells of what is still news.
@@ -45,6 +50,34 @@ pub(super) fn targets(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<
             }
             ControlFlow::Continue(())
         });
+    }
+    Ok(())
+}
+
+/// Work that no landing takes, as its task is in no list any more. Of a task whose file cannot be read another check
+/// tells.
+pub(super) fn ownerless(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
+    for place in world.places.iter().filter(|it| may_have_branches(it)) {
+        let is_of_it = |it: &&ListSnapshot<'_>| it.list.repository().is_ok_and(|id| id == place.id);
+        let lists: Vec<_> = world.lists.iter().filter(is_of_it).collect();
+        if lists
+            .iter()
+            .any(|it| !it.broken.is_empty() || !it.vanished.is_empty())
+        {
+            continue;
+        }
+        let lists = lists.into_iter().map(|it| (&it.list, &*it.outlines));
+        let sessions = Sessions::of(world.home, place);
+        // Where git answers nothing, there is nothing to tell.
+        for branch in landing::ownerless(&sessions, place, lists).unwrap_or_default() {
+            let what = format!(
+                "{branch} has work that passed, and its task is in no list any more, so no landing takes it"
+            );
+            let hint =
+                format!("'git merge {branch}' takes it, 'git branch -D {branch}' gives it up");
+            let finding = Finding::new(Code::BranchOwnerless, what);
+            findings.push(finding.at(&place.top).by_hand(hint));
+        }
     }
     Ok(())
 }

@@ -27,7 +27,7 @@ use crate::{
 pub use crate::error::LandingRefusal;
 pub use activity::{LandingActivity, LandingStep};
 pub use outcome::{LandedTask, recall, record_landed, record_move, record_no_commit, refuse};
-pub use queue::{BranchState, LandingQueue, QueuedBranch, queue};
+pub use queue::{BranchState, LandingQueue, QueuedBranch, ownerless, queue};
 pub use refs::{LandedTag, has_landed, landed_below, landed_ref, passed_ref, staged_ref};
 pub use session::SessionLanding;
 pub use settings::GitSettings;

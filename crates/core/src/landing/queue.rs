@@ -156,6 +156,29 @@ pub fn queue(
     })
 }
 
+/// The branches of tasks that passed and are in none of these lists any more, with work that the target lacks: who
+/// removed or moved such a task took it out of every queue.
+pub fn ownerless<'l, 'h: 'l>(
+    sessions: &Sessions<'_>,
+    repository: &Repository,
+    lists: impl Iterator<Item = (&'l List<'h>, &'l [Outline])>,
+) -> Result<Vec<Branch>> {
+    let target = Target::of(repository, None)?;
+    let refs = BranchRefs::of(&repository.top, &target)?;
+    let unmerged = unmerged(&repository.top, &target)?;
+    let owners = lists.map(|(list, tasks)| BranchOwners::of(sessions, repository, list, tasks));
+    let owners = owners.collect::<Result<Vec<_>>>()?;
+    let branches = refs.tips.iter().filter_map(|(name, tip)| {
+        let branch = Branch::named(name);
+        let has_landed = refs.tags.get(&landed_ref(&branch));
+        let waits = unmerged.contains(name)
+            && refs.passed.contains_key(&passed_ref(&branch))
+            && has_landed.is_none_or(|it| it.tip != *tip);
+        (waits && owners.iter().all(|it| it.find(name).is_none())).then_some(branch)
+    });
+    Ok(branches.collect())
+}
+
 /// The branch of each task that its newest session made, by its whole name, also where it has landed and is
 /// gone: what earlier sessions left of the task was done anew.
 fn newest(

@@ -145,6 +145,10 @@ pub(super) const FAULTS: &[Fault] = &[
     ("a clock went back six minutes", 0, ClockBehind, |world| {
         clock(world, "2026-05-13T14:19:00Z")
     }),
+    ("a zone that nobody knows", 0, ZoneUnknown, |world| {
+        world.set("TZ", "Mars/Olympus");
+        by_hand(|world| world.unset("TZ"))
+    }),
     ("no git", 0, GitMissing, |world| without_git(world, None)),
     ("an old git", 0, GitOld, |world| {
         without_git(world, Some("git version 2.20.1"))

@@ -54,15 +54,7 @@ pub(super) const FAULTS: &[Fault] = &[
         recovered()
     }),
     ("a working tree has changes", 0, WorktreeLeft, |world| {
-        let git = |world: &World, args: &[&str]| {
-            let mut git = world.command_of("git");
-            let name = ["-c", "user.name=ann", "-c", "user.email=ann@example.org"];
-            world.run(git.args(name).args(args)).stdout
-        };
-        git(
-            world,
-            &["commit", "--allow-empty", "--quiet", "-m", "first"],
-        );
+        first_commit(world);
         world.ok(["run", "--worktrees", "--agent", "sh -c 'echo x > draft'"]);
         by_hand(move |world| {
             let session = world
@@ -77,7 +69,47 @@ pub(super) const FAULTS: &[Fault] = &[
             }
         })
     }),
+    (
+        "passed work whose task is gone",
+        0,
+        BranchOwnerless,
+        |world| passed_and(world, &["task", "rm", "1"]),
+    ),
+    (
+        "passed work whose task moved",
+        0,
+        BranchOwnerless,
+        |world| passed_and(world, &["task", "move", "1", "--to", "other"]),
+    ),
 ];
+
+/// Git, as somebody who may commit.
+fn git(world: &World, args: &[&str]) -> String {
+    let mut git = world.command_of("git");
+    let name = ["-c", "user.name=ann", "-c", "user.email=ann@example.org"];
+    world.run(git.args(name).args(args)).stdout
+}
+
+fn first_commit(world: &World) {
+    git(
+        world,
+        &["commit", "--allow-empty", "--quiet", "-m", "first"],
+    );
+}
+
+/// Each task's work is committed and passes, and then the first is taken out of its list before that lands.
+fn passed_and(world: &World, away: &[&str]) -> ByHand {
+    first_commit(world);
+    let body = "sh -c 'echo x > \"$FLAGPOST_TASK\"; git add .; git commit -qm work'";
+    world.ok(["run", "--worktrees", "--agent", body]);
+    world.ok(away);
+    by_hand(|world| {
+        let told = world.ok(["doctor"]);
+        let merge = told.split('\'').find(|it| it.starts_with("git merge "));
+        let branch = merge.and_then(|it| it.split(' ').nth(2)).unwrap();
+        git(world, &["merge", "--quiet", branch]);
+    })
+}
 
 const LIVE: &str = ".claude/sessions/__live_session__";
 const DEAD: &str = "task_execution_id: x-20260513-142500\ntimestamp: 2026-05-13T14:25:00Z\npid: 2147483647\nlist: web\nholder: flock\n";
