@@ -262,6 +262,7 @@ impl App {
             }
             Tab::Inbox => match self.data.waiting.get(row)? {
                 WaitingItem::Question(it) => Some(it.task.clone()),
+                WaitingItem::Other(it) => it.task.clone(),
                 WaitingItem::Brief(_) => None,
             },
             Tab::Run => self.key_of(Tab::Run, row).parse().ok(),

@@ -11,12 +11,11 @@ use flagpost_core::{
     bridge::Bridge,
     messages,
     messages::MessageView,
+    needs::{Need, NeedSubject, Needs, NeedsScope, ReadList, needs},
     order,
-    questions::{self, OpenQuestion},
     relay::{
         Fleet,
         briefs::BriefView,
-        fleet,
         workers::{self, WorkerView},
     },
     reservations::Reservations,
@@ -128,13 +127,30 @@ pub struct WaitingQuestion {
     pub said: String,
 }
 
-/// Something that waits for the operator.
+/// Something else that needs the operator, and that a command settles.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OtherNeed {
+    /// Its name, as in `web/5`.
+    pub name: String,
+    /// The task of the list that it is about.
+    pub task: Option<TaskId>,
+    /// What there is to say of it, in a line.
+    pub line: String,
+    /// Since when.
+    pub at: Option<Timestamp>,
+    /// The command.
+    pub settle_with: Option<String>,
+}
+
+/// Something that needs the operator.
 #[derive(Debug, Clone, PartialEq)]
 pub enum WaitingItem {
     /// A brief.
     Brief(WaitingBrief),
-    /// A question.
+    /// A question about a task of the list.
     Question(WaitingQuestion),
+    /// Anything else.
+    Other(OtherNeed),
 }
 
 impl WaitingItem {
@@ -143,6 +159,7 @@ impl WaitingItem {
         match self {
             Self::Brief(it) => format!("{}/{}", it.worker, it.seq.get()),
             Self::Question(it) => format!("#{}", it.task),
+            Self::Other(it) => it.name.clone(),
         }
     }
 
@@ -151,6 +168,7 @@ impl WaitingItem {
         match self {
             Self::Brief(it) => Some(it.at),
             Self::Question(it) => it.at,
+            Self::Other(it) => it.at,
         }
     }
 
@@ -159,6 +177,7 @@ impl WaitingItem {
         match self {
             Self::Brief(it) => &it.body,
             Self::Question(it) => &it.said,
+            Self::Other(it) => &it.line,
         }
     }
 
@@ -167,6 +186,7 @@ impl WaitingItem {
         match self {
             Self::Brief(it) => &it.summary,
             Self::Question(it) => it.said.lines().next().unwrap_or(&it.subject),
+            Self::Other(it) => &it.line,
         }
     }
 }
@@ -226,7 +246,7 @@ pub struct Snapshot {
     pub workers: Vec<WorkerView>,
     /// The paths that workers keep for themselves.
     pub reserved: Vec<Reservation>,
-    /// What waits for the operator, briefs first.
+    /// What needs the operator, in the order of [`needs`].
     pub waiting: Vec<WaitingItem>,
     /// The session in the live directory; where somebody looks, the one they look at.
     pub run: Option<RunState>,
@@ -322,15 +342,16 @@ impl Place {
 /// Reads all of it.
 pub fn read(place: &Place, interest: &Interest) -> Result<Snapshot> {
     let now = place.home.now();
-    let (loaded, asked) = match place.list() {
+    let (loaded, found) = match place.list() {
         Ok(list) => {
             let loaded = place.lists.look(&list)?;
-            let asked = questions::open(&list, place.repository.as_ref(), &loaded.outlines)?;
-            let asked: Vec<WaitingItem> = asked.iter().map(question).collect();
-            (loaded, asked)
+            let found = all_needs(place, Some((&list, &loaded.outlines)))?;
+            (loaded, found)
         }
         // It comes with its first task.
-        Err(Error::NotFound { .. }) if place.home.root().is_dir() => Default::default(),
+        Err(Error::NotFound { .. }) if place.home.root().is_dir() => {
+            (Default::default(), all_needs(place, None)?)
+        }
         Err(error) => return Err(error),
     };
     let mut snapshot = Snapshot {
@@ -340,7 +361,8 @@ pub fn read(place: &Place, interest: &Interest) -> Result<Snapshot> {
         machines: order::sight(&place.home),
         parked: accounts::all_parked(&place.home)?,
         is_bridge_up: Bridge::of(&place.home, None)?.running()?.is_some(),
-        skipped: loaded.skipped.len(),
+        skipped: loaded.skipped.len() + found.skipped.len(),
+        waiting: found.all.into_iter().map(|it| waiting(place, it)).collect(),
         ..Snapshot::default()
     };
     if let (Some(fleet), Some(repository)) = (place.fleet(), &place.repository) {
@@ -350,15 +372,10 @@ pub fn read(place: &Place, interest: &Interest) -> Result<Snapshot> {
         snapshot.workers.retain(is_active);
         snapshot.skipped += broken.len();
         snapshot.reserved = Reservations::of(&place.home, &repository.id).scan()?.live;
-        let (briefs, unreadable) = fleet::pending(&fleet)?;
-        snapshot.skipped += unreadable.len();
-        let briefs = briefs.iter().map(|it| WaitingItem::Brief(brief(it)));
-        snapshot.waiting.extend(briefs);
         if interest.mail {
             snapshot.mail = messages::all(&fleet)?.messages;
         }
     }
-    snapshot.waiting.extend(asked);
     if let Some(sessions) = place.sessions() {
         let session = match interest.timeline {
             true => look(&sessions, interest, &mut snapshot.sessions)?,
@@ -435,14 +452,40 @@ fn brief(letter: &BriefView) -> WaitingBrief {
     }
 }
 
-fn question(asked: &OpenQuestion<'_>) -> WaitingItem {
-    WaitingItem::Question(WaitingQuestion {
-        task: asked.task.id.clone(),
-        subject: asked.task.subject.clone(),
-        by: asked.by.clone(),
-        at: asked.at,
-        said: asked.said.clone(),
-    })
+fn all_needs(place: &Place, list: Option<ReadList<'_>>) -> Result<Needs> {
+    let scope = NeedsScope::Here(place.repository.as_ref(), list);
+    needs(&place.home, &place.lists, scope)
+}
+
+fn waiting(place: &Place, need: Need) -> WaitingItem {
+    let at = need.item.key.at;
+    match need.about {
+        NeedSubject::Brief(view) => WaitingItem::Brief(brief(&view)),
+        NeedSubject::Question {
+            list,
+            task,
+            subject,
+            by,
+            said,
+        } if list == place.list => WaitingItem::Question(WaitingQuestion {
+            task,
+            subject,
+            by,
+            at,
+            said,
+        }),
+        about => WaitingItem::Other(OtherNeed {
+            task: about
+                .task()
+                .filter(|(list, _)| **list == place.list)
+                .map(|(_, task)| task.clone()),
+            name: need.item.key.item,
+            line: need.line,
+            // An account has the time until which it rests.
+            at: at.filter(|at| *at <= place.home.now()),
+            settle_with: need.settle_with,
+        }),
+    }
 }
 
 fn run(place: &Place, session: &Session, tasks: &[Arc<Outline>], interest: &Interest) -> RunState {

@@ -75,6 +75,8 @@ operations! {
     HomeMend = "home.mend", Operator("mends nothing");
     /// What is going on.
     StatusShow = "status.show", Read;
+    /// Show what needs a person.
+    NeedsList = "needs.list", Read;
     /// Register a repository and tell its agents.
     RepositoryInit = "repository.init", Agent;
     /// Show the registered repositories.

@@ -32,6 +32,7 @@ pub mod kanban;
 pub mod landing;
 mod list;
 pub mod mirror;
+pub mod needs;
 pub mod notifications;
 pub mod operations;
 pub mod order;

@@ -1,12 +1,10 @@
 //! `status`: what is going on, and what waits for a person.
 
 mod answer;
-mod gate;
 mod machines;
+mod needs;
 mod page;
-mod questions;
 mod roots;
-mod stalls;
 
 use std::{
     collections::BTreeMap,
@@ -16,24 +14,21 @@ use std::{
 };
 
 use flagpost_core::{
-    Error, List,
-    accounts::{self, Park},
+    Error, ListReader,
     answers::each,
     order,
-    questions::open as open_questions,
     roots::scan,
     sessions::{Session, SessionStatus, Sessions},
     tasks,
     watch::HomeWatch,
 };
 use flagpost_model::{
-    plan::{Graph, Stranded, StrandedBecause, stranded},
+    plan::{Graph, stranded},
     task::{Outline, StateName},
 };
 
 pub use answer::StatusAnswer;
 
-use answer::WaitingTask;
 use page::StatusPage;
 
 use super::{daemon, land};
@@ -113,24 +108,17 @@ fn show(context: &Context, rows: Option<usize>) -> anyhow::Result<Answer> {
         },
     };
     let now = context.home.now();
-    let loaded = list.load()?;
+    let loaded = ListReader::default().look(&list)?;
     let graph = Graph::new(&loaded.outlines);
     let ready = tasks::ready(&loaded.outlines, now);
-    let (waiting, stranded): (Vec<_>, Vec<_>) = stranded(&graph)
-        .into_iter()
-        .partition(|it| it.why.may_pass());
+    let mut stranded = stranded(&graph);
+    stranded.retain(|it| !it.why.may_pass());
     let mut counts: BTreeMap<StateName, usize> = BTreeMap::new();
     for task in &loaded.outlines {
         *counts.entry(task.state.name()).or_default() += 1;
     }
-    let failed: Vec<&Outline> = loaded
-        .outlines
-        .iter()
-        .filter(|task| task.state.name() == StateName::Failed)
-        .collect();
-    let held: Vec<&Outline> = loaded
-        .outlines
-        .iter()
+    let tasks_here = || loaded.outlines.iter().map(AsRef::as_ref);
+    let held: Vec<&Outline> = tasks_here()
         .filter(|task| task.state.claim().is_some())
         .collect();
 
@@ -141,11 +129,12 @@ fn show(context: &Context, rows: Option<usize>) -> anyhow::Result<Answer> {
         .collect();
     let found = scan(&context.home)?;
     let root = list.root();
-    let (briefs, broken) = gate::waiting(context)?;
+    let needs = needs::read(context, Some((&list, &loaded.outlines)))?;
     let mut page = StatusPage::new(screen);
-    page.say(gate::section(screen, &briefs));
+    needs::section(screen, &mut page, &needs);
     page.say(format!(
-        "{}{}: {}{}\n",
+        "{}{}{}: {}{}\n",
+        if needs.all.is_empty() { "" } else { "\n" },
         screen.bold(list.id().as_str()),
         root.map(|root| format!(" in {}", root.display()))
             .unwrap_or_default(),
@@ -169,35 +158,6 @@ fn show(context: &Context, rows: Option<usize>) -> anyhow::Result<Answer> {
     if let Some(session) = &session {
         page.say(format!("{}\n", session_line(screen, session)));
     }
-    let failed: Vec<(&Outline, Option<String>)> = failed
-        .into_iter()
-        .map(|task| (task, last_result(&list, task)))
-        .collect();
-    let mut asked = open_questions(&list, here.as_ref(), &loaded.outlines)?;
-    asked.sort_by_key(|it| it.said.is_empty());
-    let stalled = stalls::open(session.as_ref(), &held);
-    let parked = accounts::all_parked(&context.home)?;
-    page.list(
-        "Waits for you",
-        asked
-            .iter()
-            .map(|it| questions::words(context, it))
-            .chain(stalled.iter().map(|it| stalls::words(screen, it)))
-            .chain(failed.iter().map(|(task, said)| {
-                let words = said.as_deref().and_then(|text| text.lines().next());
-                let words = words.map(|words| format!(": {}", line(words)));
-                format!(
-                    "{} {} {}{}{}\n    flagpost retry {}{}",
-                    task.id,
-                    screen.state(task.state.name().as_str()),
-                    line(&task.subject),
-                    words.unwrap_or_default(),
-                    dependants(&waiting, task),
-                    task.id,
-                    questions::elsewhere(context),
-                )
-            })),
-    );
     page.list(
         "Can never start as things are",
         stranded
@@ -212,7 +172,7 @@ fn show(context: &Context, rows: Option<usize>) -> anyhow::Result<Answer> {
     let active = session.iter().filter(|it| it.runs());
     let active = active.flat_map(|it| &it.progress.active);
     let lingering = active.filter(|it| it.is_lingering());
-    let lingering = lingering.filter_map(|it| loaded.outlines.iter().find(|task| task.id == it.id));
+    let lingering = lingering.filter_map(|it| tasks_here().find(|task| task.id == it.id));
     page.list(
         "At work",
         held.iter()
@@ -240,7 +200,6 @@ fn show(context: &Context, rows: Option<usize>) -> anyhow::Result<Answer> {
                 )
             })),
     );
-    page.list("Parked", parked.iter().map(|it| resting(screen, it)));
     page.list(
         "Ready",
         ready
@@ -256,30 +215,19 @@ fn show(context: &Context, rows: Option<usize>) -> anyhow::Result<Answer> {
         instance.as_ref(),
         machines::words(context, fleet.as_ref())?,
     ));
-    let questions = asked.iter().map(|it| WaitingTask {
-        message: it.message.as_ref().map(ToString::to_string),
-        answer_with: Some(questions::command(context, it)),
-        ..WaitingTask::new(it.task, Some(&*it.said).filter(|it| !it.is_empty()))
-    });
-    let stalls = stalled.iter();
-    let stalls = stalls.map(|it| WaitingTask::new(it.task, Some(it.said())));
-    let failures = failed.iter();
-    let failures = failures.map(|(task, said)| WaitingTask::new(task, said.as_deref()));
     let status = StatusAnswer {
         home: context.home.root().to_string_lossy().into(),
         list: Some(list.id()),
         root: root.map(|root| root.to_string_lossy().into()),
         total: loaded.outlines.len(),
-        to_decide: briefs.as_slice().into(),
+        needs: (&needs).into(),
         counts: counts.iter().map(|(it, n)| (it.as_str(), *n)).collect(),
-        waiting_for_person: questions.chain(stalls).chain(failures).collect(),
         stranded: each(&stranded),
         vanished,
         held: each(held.iter().copied()),
-        parked: &parked,
         ready: ready.iter().map(|task| &task.id).collect(),
         landing,
-        skipped: [&*loaded.skipped, &*broken].concat(),
+        skipped: [&*loaded.skipped, &*needs.skipped].concat(),
         session: session.as_ref().map(Into::into),
         lists: context.home.lists()?,
         daemon: daemon::reached(context, instance.as_ref()),
@@ -289,41 +237,28 @@ fn show(context: &Context, rows: Option<usize>) -> anyhow::Result<Answer> {
     Ok(Answer::of(&status)
         .text(page.text(rows))
         .ids(
-            asked
+            needs
+                .all
                 .iter()
-                .map(|it| &it.task.id)
-                .chain(stalled.iter().map(|it| &it.task.id))
-                .chain(failed.iter().map(|(task, _)| &task.id)),
+                .filter_map(|it| it.about.task())
+                .map(|(_, id)| id),
         )
         .notes(unread)
         .notes(shape::skipped_notes(&loaded.skipped))
-        .notes(crate::shape::mail_notes(&broken))
+        .notes(shape::mail_notes(&needs.skipped))
+        .notes(needs.faults.iter().cloned())
         .notes(roots::notes(&found))
         .notes(daemon::trouble(context)?))
 }
 
-/// What the last worker said: the reason of a failed task.
-fn last_result(list: &List<'_>, task: &Outline) -> Option<String> {
-    // A file that is gone meanwhile has nothing to say.
-    let result = list.task(&task.id).ok()?.task.result?;
-    (!result.text.is_empty()).then_some(result.text)
-}
-
-/// How many tasks wait for one that failed.
-fn dependants(waiting: &[Stranded], failed: &Outline) -> String {
-    let waits = |it: &&Stranded| matches!(&it.why, StrandedBecause::GivenUp { task, .. } if *task == failed.id);
-    match waiting.iter().filter(waits).count() {
-        0 => String::new(),
-        n => format!("; {} for it", counted(n, "task waits", "tasks wait")),
-    }
-}
-
 fn no_list(context: &Context, why: &Error, rows: Option<usize>) -> anyhow::Result<Answer> {
     let lists = context.home.lists()?;
-    let (briefs, broken) = gate::waiting(context)?;
-    let screen = Screen::of(context);
-    let mut page = StatusPage::new(screen);
-    page.say(gate::section(screen, &briefs));
+    let needs = needs::read(context, None)?;
+    let mut page = StatusPage::new(Screen::of(context));
+    needs::section(Screen::of(context), &mut page, &needs);
+    if !needs.all.is_empty() {
+        page.say("\n");
+    }
     let (list, vanished) = match why {
         Error::ListVanished { list, tasks, .. } => (Some(list), tasks.iter().cloned().collect()),
         _ => (None, Vec::new()),
@@ -340,8 +275,6 @@ fn no_list(context: &Context, why: &Error, rows: Option<usize>) -> anyhow::Resul
         page.say(format!("lists elsewhere: {}\n", others.join(" ")));
     }
     let found = scan(&context.home)?;
-    let parked = accounts::all_parked(&context.home)?;
-    page.list("Parked", parked.iter().map(|it| resting(screen, it)));
     page.list("Lists in other roots", roots::lines(&found));
     let instance = daemon::instance(context)?;
     let fleet = order::sight(&context.home);
@@ -353,9 +286,8 @@ fn no_list(context: &Context, why: &Error, rows: Option<usize>) -> anyhow::Resul
         home: context.home.root().to_string_lossy().into(),
         list,
         vanished,
-        to_decide: briefs.as_slice().into(),
-        parked: &parked,
-        skipped: broken.clone(),
+        needs: (&needs).into(),
+        skipped: needs.skipped.clone(),
         lists,
         daemon: daemon::reached(context, instance.as_ref()),
         fleet: fleet.as_ref().map(Into::into),
@@ -364,7 +296,8 @@ fn no_list(context: &Context, why: &Error, rows: Option<usize>) -> anyhow::Resul
     };
     Ok(Answer::of(&status)
         .text(page.text(rows))
-        .notes(crate::shape::mail_notes(&broken))
+        .notes(shape::mail_notes(&needs.skipped))
+        .notes(needs.faults.iter().cloned())
         .notes(roots::notes(&found))
         .notes(daemon::trouble(context)?))
 }
@@ -401,10 +334,4 @@ fn session_line(screen: Screen, session: &Session) -> String {
         screen.state(session.stage.as_str()),
         wave.unwrap_or_default(),
     )
-}
-
-/// An agent whose account rests, and until when.
-fn resting(screen: Screen, park: &Park) -> String {
-    let until = screen.time(park.until);
-    format!("{} opens {until}: {}", line(&park.agent), line(&park.why))
 }

@@ -14,11 +14,11 @@ fn a_stuck_task_is_answered_in_one_command() {
     world.ok(["stuck", "1", "argparse or click?\nAnd why?", "--as", "W3"]);
     transcript!(world, @r#"
     $ status
-    web: 2 tasks (1 pending, 1 stuck)
-
-    Waits for you
-      1 Choose the framework: W3 asks: argparse or click? …
+    Needs you: 1
+      1 Choose the framework: W3 asks: argparse or click? … (now)
         flagpost answer 1 'WORDS'
+
+    web: 2 tasks (1 pending, 1 stuck)
     $ answer 1 argparse: it is there already
     answered 1 Choose the framework (29 bytes): it is pending again
     $ show 1
@@ -234,8 +234,8 @@ fn the_command_works_from_where_the_reader_stands() {
     world.ok(["task", "start", "1", "--as", "W3", "--list", "other"]);
     world.ok(["stuck", "1", "how?", "--as", "W3", "--list", "other"]);
     let (_, status) = world.json(["status", "--list", "other"]);
-    let command = &status["waiting_for_person"][0]["answer_with"];
-    assert_eq!(command, "flagpost answer 1 --list other");
+    let command = &status["needs"]["needs"][0]["settle_with"];
+    assert_eq!(command, "flagpost answer 1 --list other 'WORDS'");
     world.ok(["answer", "1", "--list", "other", "so"]);
 }
 

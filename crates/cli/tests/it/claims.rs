@@ -223,15 +223,15 @@ fn fail_and_stuck() {
     2> flagpost: task 1 is failed and cannot be failed; what you reported is kept as a late result
     2>   hint: stop working on this task; 'flagpost show' tells who has it now
     $ status
-    web: 4 tasks (1 pending, 2 failed, 1 stuck)
-
-    Waits for you
-      3 Ship: W3 asks: Which one?
+    Needs you: 3
+      3 Ship: W3 asks: Which one? (now)
         flagpost answer 3 'WORDS'
-      1 failed Write: No such call
+      1 Write: failed: No such call (now)
         flagpost retry 1
-      2 failed Test
+      2 Test: failed (now)
         flagpost retry 2
+
+    web: 4 tasks (1 pending, 2 failed, 1 stuck)
 
     Ready
       4 Sail

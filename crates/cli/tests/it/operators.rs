@@ -119,6 +119,7 @@ const ELSEWHERE: &[Op] = &[
     Op::MailAllocate,
     Op::OperationList,
     Op::RepositoryList,
+    Op::NeedsList,
     Op::DaemonLink,
     Op::TaskHistory,
     Op::SessionDocuments,

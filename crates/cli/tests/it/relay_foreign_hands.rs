@@ -37,10 +37,11 @@ fn named_everywhere(world: &World, why: &str) -> String {
     let shown_by = &inbox["briefs"][0]["withheld"]["settle_with"];
     assert_eq!(shown_by, "flagpost inbox W1 1");
     let status = world.json(["status"]).1;
-    tells!(status, {"to_decide/withheld/0/withheld/why": why, "to_decide/total": 0});
+    let need = &status["needs"]["needs"][0];
+    tells!(need, {"kind": "brief", "settle_with": "flagpost inbox W1 1"});
     for face in [&["inbox"][..], &["status"], &["doctor"]] {
         let said = world.flagpost(face);
-        let shown_by = "'flagpost inbox W1 1' shows it";
+        let shown_by = "flagpost inbox W1 1";
         assert!(said.stdout.contains(shown_by), "{face:?}: {said}");
         assert!(said.stdout.contains("withheld"), "{face:?}: {said}");
     }

@@ -63,12 +63,12 @@ fn a_process_without_a_sign_is_told_of_until_a_file_changes_and_one_that_prints_
             return None;
         }
         assert!(
-            status.contains("1 Task 1: stalled, the last sign of work"),
+            status.contains("1 Task 1: stalled, no sign of work ("),
             "{status}"
         );
-        let waiting = told["waiting_for_person"].as_array().unwrap();
-        assert_eq!(waiting.len(), 1, "{told}");
-        assert_eq!(waiting[0]["task"]["id"], "1");
+        let needs = told["needs"]["needs"].as_array().unwrap();
+        assert_eq!(needs.len(), 1, "{told}");
+        assert_eq!(needs[0]["task"], "1");
         assert!(shown.contains("Attempt 1/3 — Stalled since 20"), "{shown}");
         assert!(!status_then.contains("stalled"), "{status_then}");
         assert_eq!(ran.code, 0, "{ran:?}");

@@ -1,18 +1,24 @@
-//! What waits for the operator is the first thing that `status` says.
+//! What needs the operator is the first thing that `status` says, and the same on every face.
 
-use crate::{fleet::Fleet, world};
+use serde_json::Value;
+
+use crate::{
+    cockpit::terminal::Terminal,
+    daemon::{Daemon, ask},
+    world, world_with,
+};
 
 #[test]
-fn briefs_that_wait_for_a_word_come_before_everything_else() {
+fn what_needs_a_person_comes_before_everything_else() {
     let world = world();
     world.ok(["worker", "add", "W1"]);
     world.ok(["worker", "add", "W2"]);
     world.ok(["assign", "1192", "W2", "--inline", "Merge the seal"]);
     transcript!(world, @"
     $ status
-    Waits for your word
-      1 brief, the oldest for W2, now: #1192 Merge the seal
-      'flagpost ratify W2 1' lets it through, 'flagpost ratify all' all; 'flagpost inbox' shows them
+    Needs you: 1
+      W2 1 #1192: Merge the seal (now)
+        flagpost ratify W2 1
 
     no tasks here yet
     next: flagpost add 'What is to be done', or flagpost demo
@@ -22,9 +28,11 @@ fn briefs_that_wait_for_a_word_come_before_everything_else() {
     REDIRECTED → W1 (seq=0001)
     2> flagpost: W1 is not running: it reads this when it starts
     $ status
-    Waits for your word
-      2 briefs, the oldest for W2, now: #1192 Merge the seal
-      'flagpost ratify W2 1' lets it through, 'flagpost ratify all' all; 'flagpost inbox' shows them
+    Needs you: 2
+      W2 1 #1192: Merge the seal (now)
+        flagpost ratify W2 1
+      W1 1: Look at #1244 first (in 1m)
+        flagpost ratify W1 1
 
     web: 1 task (1 pending)
 
@@ -33,9 +41,9 @@ fn briefs_that_wait_for_a_word_come_before_everything_else() {
     $ ratify W2 1
     RATIFIED #1192 Merge the seal → W2
     $ status
-    Waits for your word
-      1 brief, the oldest for W1, in 1m: Look at #1244 first
-      'flagpost ratify W1 1' lets it through, 'flagpost ratify all' all; 'flagpost inbox' shows them
+    Needs you: 1
+      W1 1: Look at #1244 first (in 1m)
+        flagpost ratify W1 1
 
     web: 1 task (1 pending)
 
@@ -47,16 +55,57 @@ fn briefs_that_wait_for_a_word_come_before_everything_else() {
     assert!(bare.starts_with("web: 1 task"), "{bare}");
 }
 
+/// What each thing says is a row of [`flagpost_core::needs`]; here it is that every face shows the same ones.
 #[test]
-fn as_json_and_without_a_repository() {
-    let fleet = Fleet::of(3);
-    fleet.assign_each(7);
-    fleet.assign_each(8);
-    fleet.world.ok(["relay", "reject", "W1", "1"]);
-    let (_, json) = fleet.world.json(["status"]);
-    assert_eq!(json["to_decide"]["total"], 5);
-    let oldest = &json["to_decide"]["oldest"];
-    tells!(oldest, {"worker": "W1", "seq": 2});
-    let (_, json) = crate::world_without_repository().json(["status"]);
-    tells!(json, {"to_decide": {"total": 0, "withheld": [], "oldest": null}});
+fn every_face_shows_the_same_things_in_the_same_order() {
+    let world = world_with(&["Choose", "Build", "Ship"]);
+    world.ok(["add", "Elsewhere", "--list", "other"]);
+    for (task, end, list) in [
+        ("1", "stuck", "web"),
+        ("2", "fail", "web"),
+        ("1", "stuck", "other"),
+    ] {
+        world.ok(["claim", task, "--as", "W3", "--list", list]);
+        world.ok([end, task, "So it is", "--as", "W3", "--list", list]);
+    }
+    world.ok(["worker", "add", "W1"]);
+    world.ok(["assign", "9", "W1", "--inline", "Merge the seal"]);
+    let kinds = |needs: &Value| -> Vec<String> {
+        let all = needs["needs"].as_array().unwrap().iter();
+        all.map(|it| {
+            format!(
+                "{} {}",
+                it["kind"].as_str().unwrap(),
+                it["line"].as_str().unwrap()
+            )
+        })
+        .collect()
+    };
+    let expected = [
+        "brief W1 1 #9: Merge the seal",
+        "stuck other/1 Elsewhere: W3 asks: So it is",
+        "stuck 1 Choose: W3 asks: So it is",
+        "failed 2 Build: failed: So it is",
+    ];
+    let (_, status) = world.json(["status"]);
+    assert_eq!(kinds(&status["needs"]), expected);
+    let text = world.ok(["status"]);
+    assert!(text.starts_with("Needs you: 4\n"), "{text}");
+    {
+        let _daemon = Daemon(&world);
+        world.ok(["up"]);
+        assert_eq!(kinds(&ask(&world, "GET /v1/needs", "")), expected);
+        assert_eq!(kinds(&ask(&world, "GET /v1/needs?all=true", "")), expected);
+    }
+    let terminal = or_skip!(Terminal::open(&world, 120, 40));
+    terminal.cockpit();
+    let screen = terminal.shows("Needs you 4");
+    assert!(screen.contains("4:Inbox(4)"), "{screen}");
+    for (row, command) in [
+        ("j", "flagpost answer 1 --list other"),
+        ("j", "A answers"),
+        ("j", "flagpost retry 2"),
+    ] {
+        terminal.keys(&[row]).shows(command);
+    }
 }

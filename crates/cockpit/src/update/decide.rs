@@ -26,6 +26,7 @@ fn decidable(app: &App, at: Duration) -> Result<WaitingBrief, &'static str> {
     let brief = match app.waiting() {
         None => return Err("nothing is selected"),
         Some(WaitingItem::Question(_)) => return Err("this is a question: A answers it"),
+        Some(WaitingItem::Other(_)) => return Err("no decision settles this: see the command"),
         Some(WaitingItem::Brief(brief)) => brief,
     };
     if app.moved.is_some_and(|moved| at < moved + GUARD) {
@@ -94,7 +95,7 @@ pub(super) fn ratify_all(app: &mut App, at: Duration) -> Vec<Act> {
         WaitingItem::Brief(brief) if brief.withheld.is_none() && is_meant(&item.key()) => {
             Some(brief)
         }
-        WaitingItem::Brief(_) | WaitingItem::Question(_) => None,
+        WaitingItem::Brief(_) | WaitingItem::Question(_) | WaitingItem::Other(_) => None,
     });
     let briefs: Vec<WaitingBrief> = briefs.cloned().collect();
     ask_to_ratify(app, &briefs, at);

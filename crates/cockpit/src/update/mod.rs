@@ -168,7 +168,7 @@ fn take_data(app: &mut App, data: Arc<Snapshot>, at: Duration) {
     let is_current = |key: &str, envelope: &str| {
         waiting.iter().any(|it| match it {
             WaitingItem::Brief(brief) => it.key() == key && brief.envelope == envelope,
-            WaitingItem::Question(_) => false,
+            WaitingItem::Question(_) | WaitingItem::Other(_) => false,
         })
     };
     app.shown

@@ -128,8 +128,8 @@ fn next(app: &App) -> Line<'static> {
     let blocked = data.lane(Lane::Blocked).len();
     let waits = match data.waiting.len() {
         0 => String::new(),
-        1 => " · 1 waits for you".to_owned(),
-        n => format!(" · {n} wait for you"),
+        1 => " · 1 needs you".to_owned(),
+        n => format!(" · {n} need you"),
     };
     let unreadable = match data.skipped {
         0 => String::new(),

@@ -55,7 +55,10 @@ pub(super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) {
         let text = spread(&line(&left), &right, room);
         let asks = matches!(
             (app.tab, app.data.waiting.get(*row)),
-            (Tab::Inbox, Some(WaitingItem::Question(_)))
+            (
+                Tab::Inbox,
+                Some(WaitingItem::Question(_) | WaitingItem::Other(_))
+            )
         );
         let text_style = match (at == list.at, asks) {
             (true, _) => app.theme.style(Role::Selected),
@@ -77,7 +80,7 @@ fn name(tab: Tab) -> &'static str {
         Tab::Fleet => "Workers",
         Tab::Board => "Board",
         Tab::Tasks => "Tasks",
-        Tab::Inbox => "Waits for you",
+        Tab::Inbox => "Needs you",
         Tab::Run => "Tasks of the run",
         Tab::Mail => "Conversations",
     }
@@ -109,7 +112,7 @@ fn empty(app: &App) -> &'static str {
     match app.tab {
         Tab::Fleet => " no workers yet: 'flagpost worker add W1'",
         Tab::Board | Tab::Tasks => " no tasks yet: 'flagpost add …', or : task.add",
-        Tab::Inbox => " nothing waits for you",
+        Tab::Inbox => " nothing needs you",
         Tab::Run => " no run: 'flagpost run --agent …'",
         Tab::Mail => " no messages yet",
     }
@@ -223,6 +226,7 @@ fn waiting_cells(app: &App, item: &WaitingItem) -> (&'static str, Role, String, 
             format!("#{} {}", it.task, item.line()),
             right,
         ),
+        WaitingItem::Other(it) => ("▲", Role::NeedsYou, it.line.clone(), right),
     }
 }
 

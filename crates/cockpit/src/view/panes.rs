@@ -195,7 +195,7 @@ pub(super) fn text_rows(app: &App, rows: usize) -> usize {
 fn inbox(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let inside = inner(area);
     let Some(item) = app.waiting() else {
-        frame.render_widget(frame_of(app, " Nothing waits for you "), area);
+        frame.render_widget(frame_of(app, " Nothing needs you "), area);
         return;
     };
     let (heading, bottom) = match item {
@@ -207,11 +207,19 @@ fn inbox(app: &App, frame: &mut Frame<'_>, area: Rect) {
                 format!(" from {} · A answers ", line(by)),
             )
         }
+        WaitingItem::Other(it) => {
+            let command = it.settle_with.as_deref().map(|it| format!(" {it} "));
+            let name = it
+                .task
+                .as_ref()
+                .map_or(line(&it.name), |id| format!("#{id}").into());
+            (format!(" {name} "), command.unwrap_or_default())
+        }
     };
     let width = usize::from(area.width).saturating_sub(4);
     let style = match item {
         WaitingItem::Brief(_) => ratatui::style::Style::new(),
-        WaitingItem::Question(_) => app.theme.style(Role::NeedsYou),
+        WaitingItem::Question(_) | WaitingItem::Other(_) => app.theme.style(Role::NeedsYou),
     };
     let block = frame_of(app, Line::styled(cut(&heading, width), style));
     let bottom = cut(&bottom, width);

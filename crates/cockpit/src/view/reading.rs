@@ -56,5 +56,6 @@ fn body_key(item: &WaitingItem) -> String {
     match item {
         WaitingItem::Brief(it) => format!("{} {}", item.key(), it.envelope),
         WaitingItem::Question(it) => format!("{} {}", item.key(), it.said),
+        WaitingItem::Other(it) => format!("{} {}", item.key(), it.line),
     }
 }

@@ -209,7 +209,7 @@ fn an_empty_home_says_what_to_do() {
     );
     for (key, words) in [
         ("3", "no tasks yet"),
-        ("4", "nothing waits"),
+        ("4", "nothing needs"),
         ("5", "no run"),
         ("6", "no messages"),
     ] {

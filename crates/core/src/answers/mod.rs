@@ -13,6 +13,7 @@ mod kept;
 mod landing;
 mod mail;
 mod messages;
+mod needs;
 mod pages;
 mod questions;
 mod reservations;
@@ -54,6 +55,7 @@ pub use mail::{
     OpenBriefs, ReportsPage, SlashAnswer, Withheld, WorkersPage,
 };
 pub use messages::{MessageWaiting, MessagesPage, NoMessage, OpenMessagesPage};
+pub use needs::{NeedAnswer, NeedsAnswer};
 pub use questions::AnsweredAnswer;
 pub use reservations::ReservationsAnswer;
 pub use schema::{Schema, with_schema};
@@ -152,6 +154,7 @@ answers! {
     "message_waiting" => MessageWaiting<'_>,
     "messages" => MessagesPage<'_>,
     "messages_open" => OpenMessagesPage<'_>,
+    "needs" => NeedsAnswer<'_>,
     "notice" => Notice,
     "number" => NumberAnswer<'_>,
     "offer" => Offer,

@@ -10,10 +10,12 @@ use super::{
     Run, all, object_schema,
 };
 use crate::{
-    answers::{SettingsAnswer, each},
+    answers::{NeedsAnswer, SettingsAnswer, each},
     config::Config,
     doctor::{self, Examined, FindingCounts},
     error::Result,
+    list::ListReader,
+    needs::{NeedsScope, needs},
     registry,
     repository::Repository,
 };
@@ -89,6 +91,13 @@ pub(super) const ENTRIES: &[OperationEntry] = &[
         Run::Answer("repositories", repositories),
     ),
     OperationEntry::new(
+        Operation::NeedsList,
+        "What needs a person in a repository, or in the whole home",
+        Run::Answer("needs", needs_you),
+    )
+    .asking(&[CallerPart::Repo])
+    .taking(&[Parameter::flag("all", "Of the whole home.")]),
+    OperationEntry::new(
         Operation::ConfigShow,
         "Every setting, its value, and where the value is from",
         Run::Answer("config", config),
@@ -134,6 +143,19 @@ fn repositories(caller: &Caller, _: &Arguments) -> Result<Value> {
     };
     let repositories = all.into_iter().map(registered).collect();
     Ok(json!(Repositories { repositories }))
+}
+
+fn needs_you(caller: &Caller, arguments: &Arguments) -> Result<Value> {
+    let (home, lists) = (caller.home(), ListReader::default());
+    let found = match arguments.flag("all") {
+        true => needs(home, &lists, NeedsScope::Home)?,
+        false => needs(
+            home,
+            &lists,
+            NeedsScope::Here(Some(&caller.repository()?), None),
+        )?,
+    };
+    Ok(json!(NeedsAnswer::from(&found)))
 }
 
 fn config(caller: &Caller, _: &Arguments) -> Result<Value> {

@@ -138,16 +138,16 @@ impl fmt::Display for StrandedBecause {
 }
 
 /// Every open task that can never start as things are, in the list's order, with the nearest cause.
-pub fn stranded(graph: &Graph) -> Vec<Stranded> {
+pub fn stranded<N: Node>(graph: &Graph<'_, N>) -> Vec<Stranded> {
     let mut causes: Vec<Option<StrandedBecause>> = vec![None; graph.len()];
     let mut queue = VecDeque::new();
-    for (at, task) in graph.nodes().filter(|(_, task)| is_open(&task.state)) {
+    for (at, task) in graph.nodes().filter(|(_, task)| is_open(task.state())) {
         if let Some(why) = direct_cause(graph, at, task) {
             causes[at] = Some(why);
             queue.push_back(at);
         }
     }
-    for knot in graph.knots(|at| is_open(&graph.outline(at).state)) {
+    for knot in graph.knots(|at| is_open(graph.outline(at).state())) {
         let path: Arc<[TaskId]> = knot.path.into();
         for at in knot.members {
             if causes[at].is_none() {
@@ -160,7 +160,7 @@ pub fn stranded(graph: &Graph) -> Vec<Stranded> {
     while let Some(at) = queue.pop_front() {
         let why = causes[at].clone();
         for &dependant in graph.dependants_at(at) {
-            if causes[dependant].is_none() && is_open(&graph.outline(dependant).state) {
+            if causes[dependant].is_none() && is_open(graph.outline(dependant).state()) {
                 causes[dependant].clone_from(&why);
                 queue.push_back(dependant);
             }
@@ -169,26 +169,26 @@ pub fn stranded(graph: &Graph) -> Vec<Stranded> {
     let found = causes.into_iter().enumerate();
     found
         .filter_map(|(at, why)| {
-            let id = graph.outline(at).id.clone();
+            let id = graph.outline(at).id().clone();
             why.map(|why| Stranded { id, why })
         })
         .collect()
 }
 
 /// A blocker that will not complete by itself.
-fn direct_cause(graph: &Graph, at: usize, task: &Outline) -> Option<StrandedBecause> {
+fn direct_cause<N: Node>(graph: &Graph<'_, N>, at: usize, task: &N) -> Option<StrandedBecause> {
     let mut blockers = graph.blockers_at(at).iter().map(|&on| graph.outline(on));
-    let given_up = blockers.find_map(|blocker| match blocker.state {
+    let given_up = blockers.find_map(|blocker| match blocker.state() {
         State::Failed | State::Stuck | State::Cancelled => Some(StrandedBecause::GivenUp {
-            task: blocker.id.clone(),
-            state: blocker.state.name(),
+            task: blocker.id().clone(),
+            state: blocker.state().name(),
         }),
         State::Pending | State::Claimed(_) | State::InProgress(_) | State::Completed => None,
     });
     given_up.or_else(|| {
         let (_, missing) = graph.unknown_of(at).first()?;
         Some(StrandedBecause::Unknown {
-            waiting: task.id.clone(),
+            waiting: task.id().clone(),
             missing: missing.clone(),
         })
     })

@@ -1,24 +1,19 @@
 //! What `status` answers.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::collections::BTreeMap;
 
 use flagpost_core::{
     Skipped,
-    accounts::Park,
-    answers::{Outline, SessionAnswer},
+    answers::{NeedsAnswer, Outline, SessionAnswer},
 };
 use flagpost_daemon::Reached;
 use flagpost_model::{
-    ListId, ListRef, TaskId,
-    machines::FleetSeen,
-    plan::Stranded,
-    task::{self, StateName},
-    view,
+    ListId, ListRef, TaskId, machines::FleetSeen, plan::Stranded, task::StateName, view,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{gate::ToDecide, roots::RootAnswer};
+use super::roots::RootAnswer;
 use crate::commands::land::ToLand;
 
 /// What is going on, and what waits for a person.
@@ -34,22 +29,17 @@ pub struct StatusAnswer<'a> {
     pub root: Option<String>,
     /// Tasks of the list.
     pub total: usize,
-    pub to_decide: ToDecide<'a>,
+    /// What needs a person in the repository, and in this list.
+    pub needs: NeedsAnswer<'a>,
     /// How many tasks are in each state; states of none are left out.
     #[schemars(with = "BTreeMap<StateName, usize>")]
     pub counts: BTreeMap<&'static str, usize>,
-    /// Tasks about which a question is open, then those whose worker shows no sign of work, then failed
-    /// ones.
-    pub waiting_for_person: Vec<WaitingTask<'a>>,
     /// Tasks that can never start as things are.
     pub stranded: Vec<StrandedTask<'a>>,
     /// Tasks whose files another program took away lately; 'flagpost doctor --fix' brings them back.
     pub vanished: Vec<TaskId>,
     /// Tasks with a claim, which may have expired.
     pub held: Vec<Outline<'a>>,
-    /// Accounts at their limit, with which no run of this home starts anything; those that open first
-    /// before the others.
-    pub parked: &'a [Park],
     /// Tasks that can begin now, most urgent first.
     pub ready: Vec<&'a TaskId>,
     /// The work that is to land; null where there is none.
@@ -66,31 +56,6 @@ pub struct StatusAnswer<'a> {
     pub fleet: Option<FleetSeen<'a>>,
     /// The lists in other directories.
     pub roots: Vec<RootAnswer<'a>>,
-}
-
-/// A task that waits for a person.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct WaitingTask<'a> {
-    pub task: Outline<'a>,
-    /// The question of a stuck task, since when a stalled one shows no sign, the reason of a failed one;
-    /// null where its worker said nothing.
-    pub said: Option<Cow<'a, str>>,
-    /// The place of the STUCK that a REPLY answers; null where no worker asks.
-    pub message: Option<String>,
-    /// The command that answers the question, with the answer put behind it; null where nothing is asked.
-    pub answer_with: Option<String>,
-}
-
-impl<'a> WaitingTask<'a> {
-    /// A task about which nothing is asked.
-    pub fn new(task: &'a task::Outline, said: Option<impl Into<Cow<'a, str>>>) -> Self {
-        Self {
-            task: task.into(),
-            said: said.map(Into::into),
-            message: None,
-            answer_with: None,
-        }
-    }
 }
 
 view! {

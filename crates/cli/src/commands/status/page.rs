@@ -74,7 +74,7 @@ impl StatusPage {
                 }
             }
         }
-        text
+        text.trim_start_matches('\n').to_owned()
     }
 }
 

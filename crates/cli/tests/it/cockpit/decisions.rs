@@ -19,7 +19,7 @@ fn y_lets_the_shown_brief_through_and_the_history_says_by_whom() {
     let detail = &line["detail"];
     tells!(detail, {"decision": "ratified", "by": "ann", "via": "cockpit"});
     terminal.shows("Inbox ");
-    terminal.shows("nothing waits for you");
+    terminal.shows("nothing needs you");
     let inbox = fleet.inbox("W1");
     for name in ["0001.ratified", ".0001.decision.json"] {
         assert!(inbox.join(name).exists(), "{name}");
@@ -32,7 +32,7 @@ fn y_lets_the_shown_brief_through_and_the_history_says_by_whom() {
 fn what_i_decided_is_told_as_the_answer_to_it_and_not_as_news_of_somebody() {
     let fleet = waiting(1);
     let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
-    terminal.keys(&["y"]).shows("nothing waits for you");
+    terminal.keys(&["y"]).shows("nothing needs you");
     let screen = terminal.rests();
     assert!(screen.contains("RATIFIED #1"), "{screen}");
     assert!(!screen.contains("ann decided on"), "{screen}");
@@ -161,7 +161,7 @@ fn capital_j_scrolls_as_far_in_one_pane_as_beside_the_list() {
         let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, columns, rows));
         if zooms {
             terminal.keys(&["+"]);
-            terminal.until("it is zoomed", |it| !it.contains("Waits for you 1"));
+            terminal.until("it is zoomed", |it| !it.contains("Needs you 1"));
         }
         terminal.keys(&["J"]);
         terminal.until("it is scrolled", |it| !it.contains("line 1 of many"));
@@ -183,7 +183,7 @@ fn letters_of_a_filter_or_of_the_palette_decide_nothing() {
         terminal.keys(&["Escape"]);
         terminal.until("it is left", |it| !it.contains(typed));
     }
-    terminal.keys(&["Escape"]).shows("Waits for you 2");
+    terminal.keys(&["Escape"]).shows("Needs you 2");
     assert_undecided(&fleet, "W1");
 }
 

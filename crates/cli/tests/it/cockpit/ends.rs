@@ -136,7 +136,7 @@ fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_takes_it_back() {
     let fleet = waiting(2);
     let terminal = or_skip!(Terminal::open(&fleet.world, 140, 24));
     terminal.keeps_its_settings();
-    terminal.runs("flagpost cockpit").shows("Waits for you 2");
+    terminal.runs("flagpost cockpit").shows("Needs you 2");
     terminal.looks();
     let before = terminal.rests();
     for round in 1..=3 {
@@ -164,7 +164,7 @@ fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_takes_it_back() {
 fn a_brief_that_comes_while_it_is_suspended_is_there_afterwards_in_any_size() {
     let fleet = waiting(1);
     let terminal = or_skip!(Terminal::open(&fleet.world, 80, 24));
-    terminal.runs("flagpost cockpit").shows("Waits for you 1");
+    terminal.runs("flagpost cockpit").shows("Needs you 1");
     terminal.keys(&["C-z"]).shows("Stopped");
     super::stage::propose(&fleet, "W1", "I came meanwhile");
     terminal.resize(120, 40);
@@ -172,6 +172,6 @@ fn a_brief_that_comes_while_it_is_suspended_is_there_afterwards_in_any_size() {
     terminal.runs("fg");
     terminal.until("all is there in the new size", |it| {
         let border = it.lines().nth(3).unwrap_or_default();
-        it.contains("Waits for you 2") && border.chars().count() == 120
+        it.contains("Needs you 2") && border.chars().count() == 120
     });
 }

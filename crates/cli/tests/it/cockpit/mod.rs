@@ -14,4 +14,4 @@ mod shown_before;
 mod smoke;
 mod sources;
 mod stage;
-mod terminal;
+pub mod terminal;

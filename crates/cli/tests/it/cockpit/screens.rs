@@ -17,14 +17,14 @@ fn it_opens_on_the_inbox_shows_each_screen_and_leaves_the_terminal_as_it_was() {
     terminal.keeps_its_settings();
     terminal.runs("echo what was there before");
     terminal.cockpit();
-    let screen = terminal.shows("Waits for you 2");
+    let screen = terminal.shows("Needs you 2");
     assert!(screen.contains("4:Inbox(2)"), "{screen}");
     assert!(!screen.contains("what was there before"), "{screen}");
     for (key, title) in [
         ("1", "Workers 2"),
         ("2", "Ready 1"),
         ("3", "Tasks 1"),
-        ("4", "Waits for you 2"),
+        ("4", "Needs you 2"),
         ("5", "no run"),
         ("6", "Conversations 2"),
         ("Tab", "Workers 2"),

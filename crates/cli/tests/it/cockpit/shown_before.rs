@@ -82,7 +82,7 @@ fn what_somebody_else_decided_meanwhile_stands() {
     }) else {
         return;
     };
-    terminal.shows("nothing waits for you");
+    terminal.shows("nothing needs you");
     terminal.rests();
     let line = until_decided(&fleet, 1).remove(0);
     assert_eq!(line["detail"]["decision"], "edited");
@@ -97,7 +97,7 @@ fn what_somebody_else_rejected_meanwhile_stays_rejected() {
     }) else {
         return;
     };
-    terminal.shows("nothing waits for you");
+    terminal.shows("nothing needs you");
     terminal.rests();
     assert_eq!(decided(&fleet).len(), 1);
     assert_eq!(next(&fleet, "W1")["decision"], "rejected");

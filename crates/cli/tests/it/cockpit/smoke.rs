@@ -25,7 +25,7 @@ fn let_all_through(fleet: &Fleet, terminal: &Terminal<'_>, before: usize) {
     terminal.shows(&format!("let these {WORKERS} through"));
     terminal.keys(&["y"]);
     until_decided(fleet, before + WORKERS);
-    terminal.shows("nothing waits for you");
+    terminal.shows("nothing needs you");
 }
 
 fn reports(fleet: &Fleet) -> usize {

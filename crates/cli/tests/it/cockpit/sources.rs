@@ -57,7 +57,7 @@ fn opened_beside_a_daemon_it_is_live_and_decides_by_itself() {
     terminal.keys(&["y"]);
     let line = until_decided(&fleet, 1).remove(0);
     assert_eq!(line["detail"]["via"], "cockpit");
-    terminal.shows("nothing waits for you");
+    terminal.shows("nothing needs you");
 }
 
 #[test]

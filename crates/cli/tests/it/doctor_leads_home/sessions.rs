@@ -73,7 +73,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "passed work whose task is gone",
         0,
         BranchOwnerless,
-        |world| passed_and(world, &["task", "rm", "1"]),
+        |world| passed_and(world, &["task", "rm", "1", "--yes"]),
     ),
     (
         "passed work whose task moved",
@@ -102,6 +102,7 @@ fn passed_and(world: &World, away: &[&str]) -> ByHand {
     first_commit(world);
     let body = "sh -c 'echo x > \"$FLAGPOST_TASK\"; git add .; git commit -qm work'";
     world.ok(["run", "--worktrees", "--agent", body]);
+    world.ok(["worktree", "clean"]);
     world.ok(away);
     by_hand(|world| {
         let told = world.ok(["doctor"]);

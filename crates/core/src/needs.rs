@@ -1,0 +1,476 @@
+//! What needs a person now: one list, which every face shows.
+//!
+//! Owns which of the things that core knows need a person, in which order, how each is named, and the
+//! command that settles it. It asks the operations that show each thing, and reads no file itself. What
+//! cannot be read in one place hides nothing in another.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use flagpost_model::{
+    ListRef, RepoId, TaskId, WorkerId,
+    envelope::Ticket,
+    notification::{ItemKey, NoticeKind, WaitingItem},
+    plan::{Graph, StrandedBecause, stranded},
+    session::ActiveTask,
+    task::{Outline, State, StateName},
+    worker::Liveness,
+};
+use jiff::Timestamp;
+
+use crate::{
+    accounts,
+    error::{Result, describe},
+    home::Home,
+    list::{List, ListReader},
+    questions::{self, OpenQuestion},
+    registry,
+    relay::{Fleet, briefs::BriefView, fleet::pending, workers},
+    repository::Repository,
+    roots,
+    sessions::{Session, SessionStatus, Sessions},
+    skipped::Skipped,
+};
+
+/// Who holds a task of which repository.
+type Holders = BTreeSet<(RepoId, WorkerId)>;
+
+/// Of so many failed tasks of a list the reason is read.
+const REASONS: usize = 20;
+
+/// Something that needs a person.
+#[derive(Debug, Clone)]
+pub struct Need {
+    /// What it is, for whoever is told of it.
+    pub item: WaitingItem,
+    /// What it is about.
+    pub about: NeedSubject,
+    /// What there is to say of it, in a line, which an agent may have written.
+    pub line: String,
+    /// The command that settles it; none where there is nothing to do but wait.
+    pub settle_with: Option<String>,
+}
+
+/// What a need is about.
+#[derive(Debug, Clone)]
+pub enum NeedSubject {
+    /// A brief that waits for a decision.
+    Brief(Box<BriefView>),
+    /// A question about a task.
+    Question {
+        /// The list of the task.
+        list: ListRef,
+        /// The task.
+        task: TaskId,
+        /// Its one line.
+        subject: String,
+        /// Who asks, where that is known.
+        by: Option<String>,
+        /// The words, whole.
+        said: String,
+    },
+    /// A task of a list.
+    Task(ListRef, TaskId),
+    /// A run, a worker or an account.
+    Other,
+}
+
+impl NeedSubject {
+    /// The task, and its list.
+    pub fn task(&self) -> Option<(&ListRef, &TaskId)> {
+        match self {
+            Self::Question { list, task, .. } | Self::Task(list, task) => Some((list, task)),
+            Self::Brief(_) | Self::Other => None,
+        }
+    }
+}
+
+/// What needs a person.
+#[derive(Debug, Default)]
+pub struct Needs {
+    /// One each: what waits for a decision first, and of one kind what has waited longest.
+    pub all: Vec<Need>,
+    /// Mail that cannot be understood.
+    pub skipped: Vec<Skipped>,
+    /// What could not be read, in words: more may need a person.
+    pub faults: Vec<String>,
+}
+
+/// Where somebody looks.
+#[derive(Debug, Clone, Copy)]
+pub enum NeedsScope<'s> {
+    /// The whole home.
+    Home,
+    /// A repository with all of its lists, and this list as it was read, whoever it belongs to.
+    Here(Option<&'s Repository>, Option<ReadList<'s>>),
+}
+
+/// A list, and its tasks.
+pub type ReadList<'s> = (&'s List<'s>, &'s [Arc<Outline>]);
+
+/// All that needs a person there.
+pub fn needs(home: &Home, lists: &ListReader, scope: NeedsScope<'_>) -> Result<Needs> {
+    let mut found = Needs::default();
+    let repositories = match scope {
+        NeedsScope::Home => registry::repositories(home)?,
+        NeedsScope::Here(repository, _) => repository.into_iter().cloned().collect(),
+    };
+    let mut holders = Holders::new();
+    let mut look = |list: &List<'_>, tasks: &[Arc<Outline>], found: &mut Needs| {
+        let owner = list.repository().ok();
+        let repo = owner.and_then(|id| repositories.iter().find(|it| it.id == id));
+        let needs = TaskPlace { list, repo }.needs(tasks, &mut holders);
+        found.take(&format!("list {}", list.id()), needs);
+    };
+    let given = match scope {
+        NeedsScope::Home => None,
+        NeedsScope::Here(_, list) => list,
+    };
+    if let Some((list, tasks)) = given {
+        look(list, tasks, &mut found);
+    }
+    for id in roots::lists(home)? {
+        if given.is_some_and(|(it, _)| it.id().as_str() == id.as_str()) {
+            continue;
+        }
+        let read = |list: &List<'_>| Ok(lists.look(list)?.outlines);
+        match List::open(home, &id) {
+            Ok(list) if scope.has(&list) => match read(&list) {
+                Ok(tasks) => look(&list, &tasks, &mut found),
+                Err(error) => found.take(&format!("list {id}"), Err(error)),
+            },
+            Ok(_) => {}
+            Err(error) => found.take(&format!("list {id}"), Err(error)),
+        }
+    }
+    for repository in &repositories {
+        let name = &repository.name;
+        let mail = pending(&Fleet::of(home, &repository.id)).map(|(briefs, skipped)| {
+            found.skipped.extend(skipped);
+            briefs.iter().map(|it| of_brief(repository, it)).collect()
+        });
+        found.take(&format!("the mail of {name}"), mail);
+        found.take(&format!("the runs of {name}"), runs(home, repository));
+        let silent = silent(home, repository, &holders);
+        found.take(&format!("the workers of {name}"), silent);
+    }
+    found.take("the accounts", parked(home));
+    let key = |it: &Need| {
+        let key = &it.item.key;
+        (rank(key.kind), key.at, key.item.clone())
+    };
+    found.all.sort_by_cached_key(key);
+    Ok(found)
+}
+
+/// What is settled first comes first.
+fn rank(kind: NoticeKind) -> u8 {
+    match kind {
+        NoticeKind::Brief => 0,
+        NoticeKind::Question | NoticeKind::Stuck => 1,
+        NoticeKind::Failed => 2,
+        NoticeKind::Run => 3,
+        NoticeKind::Silent => 4,
+        NoticeKind::Parked => 5,
+    }
+}
+
+impl NeedsScope<'_> {
+    /// Whether a list of the home is looked at.
+    fn has(&self, list: &List<'_>) -> bool {
+        match self {
+            Self::Home => true,
+            Self::Here(here, _) => {
+                here.is_some_and(|here| list.repository().is_ok_and(|it| it == here.id))
+            }
+        }
+    }
+}
+
+impl Needs {
+    fn take(&mut self, place: &str, found: Result<Vec<Need>>) {
+        match found {
+            Ok(needs) => self.all.extend(needs),
+            Err(error) => self.faults.push(format!("{place}: {}", describe(&error))),
+        }
+    }
+}
+
+/// One before anybody has said more of it.
+fn need(repo: Option<&Repository>, kind: NoticeKind, item: String) -> Need {
+    Need {
+        item: WaitingItem {
+            key: ItemKey {
+                repo: repo.map(|it| it.name.to_string()),
+                kind,
+                item: item.clone(),
+                at: None,
+            },
+            label: item,
+            state: "waits for you",
+            summary: String::new(),
+            page: None,
+        },
+        about: NeedSubject::Other,
+        line: String::new(),
+        settle_with: None,
+    }
+}
+
+fn of_brief(repository: &Repository, view: &BriefView) -> Need {
+    let brief = &view.brief;
+    let (worker, seq) = (&brief.target_worker, brief.seq.get());
+    let name = format!("{worker}/inbox/{seq:04}");
+    let mut need = need(Some(repository), NoticeKind::Brief, name);
+    need.item.key.at = Some(brief.submitted_at);
+    // A sidecar is somebody else's file: what is no ticket is not repeated.
+    let ticket = brief.target_ticket.as_ref();
+    let ticket = ticket.and_then(|it| it.parse::<Ticket>().ok());
+    need.item.label = match &ticket {
+        Some(ticket) => format!("{worker} #{}", ticket.as_str()),
+        None => format!("{worker} {seq:04}"),
+    };
+    need.item.state = "waits for your decision";
+    need.item.summary.clone_from(&brief.summary);
+    need.item.page = Some(format!("/inbox/{worker}/{seq}"));
+    let ticket = ticket.map(|it| format!(" #{}", it.as_str()));
+    let ticket = ticket.unwrap_or_default();
+    let said = match view.why_withheld() {
+        Some(why) => format!("is withheld: {why}"),
+        None => brief.summary.clone(),
+    };
+    need.about = NeedSubject::Brief(Box::new(view.clone()));
+    need.line = format!("{worker} {seq}{ticket}: {said}");
+    need.settle_with = Some(match view.held {
+        // What was changed is looked at first.
+        Some(_) => view.shown_by(),
+        None => format!("flagpost ratify {worker} {seq}"),
+    });
+    need
+}
+
+/// Where a task is.
+struct TaskPlace<'p> {
+    list: &'p List<'p>,
+    repo: Option<&'p Repository>,
+}
+
+impl TaskPlace<'_> {
+    /// The questions about these tasks of the list, and those that failed. Notes who holds a task.
+    fn needs(&self, tasks: &[Arc<Outline>], holders: &mut Holders) -> Result<Vec<Need>> {
+        // Of a list that is bound to no repository, nobody has mail.
+        if let Some(repo) = self.repo {
+            let claims = tasks.iter().filter_map(|task| task.state.claim());
+            let live = claims.filter(|claim| claim.is_live(self.list.home.now()));
+            holders.extend(live.map(|claim| (repo.id.clone(), claim.by.clone())));
+        }
+        let has_failed = |it: &&Arc<Outline>| it.state == State::Failed;
+        let failed: Vec<_> = tasks.iter().filter(has_failed).collect();
+        let waiting = match failed.is_empty() {
+            true => Vec::new(),
+            false => stranded(&Graph::new(tasks)),
+        };
+        let mut needs = Vec::new();
+        for (at, task) in failed.into_iter().enumerate() {
+            let waits = |why: &StrandedBecause| matches!(why, StrandedBecause::GivenUp { task: on, .. } if *on == task.id);
+            let waits_for = waiting.iter().filter(|it| waits(&it.why)).count();
+            let reason = (at < REASONS).then(|| self.reason(task)).flatten();
+            needs.push(self.failed(task, reason, waits_for));
+        }
+        let asks = |it: &Outline| !it.state.is_over() && it.state.name() != StateName::Failed;
+        if tasks.iter().any(|it| asks(it)) {
+            let open = questions::open(self.list, self.repo, tasks)?;
+            needs.extend(open.iter().map(|asked| self.asked(asked)));
+        }
+        Ok(needs)
+    }
+
+    fn of_task(&self, task: &Outline, kind: NoticeKind) -> Need {
+        let (list, id) = (self.list.id(), &task.id);
+        let mut need = need(self.repo, kind, format!("{list}/{id}"));
+        need.item.label = format!("#{id} of {list}");
+        need.item.summary.clone_from(&task.subject);
+        need.item.page = Some(format!("/lists/{list}/tasks/{id}"));
+        need.about = NeedSubject::Task(list.clone(), id.clone());
+        need
+    }
+
+    /// Whether its list is the repository's own, which needs not be named.
+    fn is_own(&self) -> bool {
+        let list = self.list.id().as_str();
+        self.repo.is_some_and(|it| it.name.as_str() == list)
+    }
+
+    /// The task in a few words.
+    fn title(&self, task: &Outline) -> String {
+        match self.is_own() {
+            true => format!("{} {}", task.id, task.subject),
+            false => format!("{}/{} {}", self.list.id(), task.id, task.subject),
+        }
+    }
+
+    /// A command about a task, as it works from within the repository.
+    fn command(&self, verb: &str, task: &Outline) -> Option<String> {
+        let elsewhere = match self.is_own() {
+            true => String::new(),
+            false => format!(" --list {}", quoted(self.list.id().as_str())),
+        };
+        Some(format!("flagpost {verb} {}{elsewhere}", task.id))
+    }
+
+    /// What the last worker said. A file that is gone meanwhile has nothing to say.
+    fn reason(&self, task: &Outline) -> Option<String> {
+        let result = self.list.task(&task.id).ok()?.task.result?;
+        let first = result.text.lines().next()?;
+        (!first.is_empty()).then(|| first.to_owned())
+    }
+
+    fn failed(&self, task: &Outline, reason: Option<String>, waits_for: usize) -> Need {
+        let mut need = self.of_task(task, NoticeKind::Failed);
+        need.item.key.at = task.ended_at;
+        need.item.state = "failed";
+        let reason = reason.map(|it| format!(": {it}")).unwrap_or_default();
+        let waits = match waits_for {
+            0 => String::new(),
+            1 => "; 1 task waits for it".to_owned(),
+            n => format!("; {n} tasks wait for it"),
+        };
+        need.line = format!("{}: failed{reason}{waits}", self.title(task));
+        need.settle_with = self.command("retry", task);
+        need
+    }
+
+    fn asked(&self, asked: &OpenQuestion<'_>) -> Need {
+        let task = asked.task;
+        let mut need = match &asked.message {
+            Some(place) => {
+                let mut need = self.of_task(task, NoticeKind::Question);
+                let seq = place.seq.get();
+                need.item.key.item = format!("{}/{}/{seq:04}", place.worker, place.direction);
+                need.item.label = format!("{} #{}", place.worker, task.id);
+                need.item.state = "asks you a question";
+                need
+            }
+            None => {
+                let mut need = self.of_task(task, NoticeKind::Stuck);
+                need.item.state = "is stuck and waits for your answer";
+                need
+            }
+        };
+        need.item.key.at = asked.at;
+        need.item.summary.clone_from(&asked.said);
+        need.about = NeedSubject::Question {
+            list: self.list.id().clone(),
+            task: task.id.clone(),
+            subject: task.subject.clone(),
+            by: asked.by.clone(),
+            said: asked.said.clone(),
+        };
+        need.line = format!("{}: {}", self.title(task), words(asked));
+        need.settle_with = self.command("answer", task).map(|it| it + " 'WORDS'");
+        need
+    }
+}
+
+/// A question in a line. A task that came stuck from elsewhere asks nothing in words.
+fn words(asked: &OpenQuestion<'_>) -> String {
+    let said = asked.said.trim();
+    let by = asked.by.as_deref();
+    match (by, said.lines().next()) {
+        (None, None) => "stuck".to_owned(),
+        (by, None) => format!("{} is stuck and said no more", by.unwrap_or("somebody")),
+        (by, Some(first)) => {
+            let more = if first.len() < said.len() { " …" } else { "" };
+            format!("{} asks: {first}{more}", by.unwrap_or("somebody"))
+        }
+    }
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-:/".contains(c);
+    match word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+/// The run whose runner is gone, and the stalled tasks of the one that lives.
+fn runs(home: &Home, repository: &Repository) -> Result<Vec<Need>> {
+    let Some(session) = Sessions::of(home, repository).glimpse()? else {
+        return Ok(Vec::new());
+    };
+    let id = session.title();
+    Ok(match session.stage {
+        SessionStatus::Dead => {
+            let mut need = of_run(repository, &id, &id);
+            need.item.state = "broke off: its runner is gone";
+            need.item.key.at = session.progress.updated;
+            need.line = format!("run {id}: its runner is gone");
+            need.settle_with = Some("flagpost session recover".to_owned());
+            vec![need]
+        }
+        SessionStatus::Live => stalled(repository, &session),
+        SessionStatus::Interrupted | SessionStatus::Archived => Vec::new(),
+    })
+}
+
+fn stalled(repository: &Repository, session: &Session) -> Vec<Need> {
+    let id = session.title();
+    let list = session.lock.list.clone();
+    let of = |(task, since): (&ActiveTask, Timestamp)| {
+        let mut need = of_run(repository, &id, &format!("{id}/{}", task.id));
+        need.item.label = format!("#{} of run {id}", task.id);
+        need.item.state = "shows no sign of work";
+        need.item.summary.clone_from(&task.subject);
+        need.item.key.at = Some(since);
+        if let Some(list) = &list {
+            need.about = NeedSubject::Task(list.clone(), task.id.clone());
+        }
+        need.line = format!("{} {}: stalled, no sign of work", task.id, task.subject);
+        need.settle_with = Some(format!("flagpost logs {}", task.id));
+        need
+    };
+    session.stalled().map(of).collect()
+}
+
+/// Something about a run.
+pub(crate) fn of_run(repository: &Repository, session: &str, name: &str) -> Need {
+    let mut need = need(Some(repository), NoticeKind::Run, format!("runs/{name}"));
+    need.item.label = format!("run {session}");
+    need.item.page = Some(format!("/runs/{session}"));
+    need
+}
+
+/// The workers that are silent and hold a task. A process of a run ends with its run.
+fn silent(home: &Home, repository: &Repository, holders: &Holders) -> Result<Vec<Need>> {
+    let all = workers::at_work(&Fleet::of(home, &repository.id))?;
+    let silent = all.into_iter().filter(|(worker, liveness)| {
+        *liveness == Liveness::Silent
+            && !worker.is_process()
+            && holders.contains(&(repository.id.clone(), worker.clone()))
+    });
+    let of = |worker: WorkerId| {
+        let mut need = need(Some(repository), NoticeKind::Silent, worker.to_string());
+        need.item.state = "is silent and holds a task";
+        need.line = format!("{worker} is silent and holds a task");
+        need.settle_with = Some("flagpost worker list".to_owned());
+        need
+    };
+    Ok(silent.map(|(worker, _)| of(worker)).collect())
+}
+
+/// An account that is parked again has another time.
+fn parked(home: &Home) -> Result<Vec<Need>> {
+    let parked = accounts::all_parked(home)?;
+    let of = |park: accounts::Park| {
+        let name = format!("parked/{}", park.agent);
+        let mut need = need(None, NoticeKind::Parked, name);
+        need.item.key.at = Some(park.until);
+        need.item.label = format!("the account of {}", park.agent);
+        need.item.state = "is parked at its limit";
+        need.line = format!("the account of {} is parked: {}", park.agent, park.why);
+        need.item.summary = park.why;
+        need
+    };
+    Ok(parked.into_iter().map(of).collect())
+}
