@@ -16,7 +16,8 @@ use crate::{
     fleet_record::RECORDS,
     hub::Hub,
     server_config::listens_for_machines,
-    stream::{StreamInfo, StreamPeer, info, stream_name},
+    stored::stream_name,
+    stream::{StreamInfo, StreamPeer, info},
 };
 
 /// A server from which nothing was heard for so many nanoseconds is away. The others say something each

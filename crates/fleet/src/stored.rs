@@ -170,11 +170,15 @@ impl Stored {
         (self.headers.epoch, self.headers.numbers.last()) >= (epoch, n)
     }
 
-    /// What came from the server, if it is this message of this repository.
+    /// What came from the server, if it is this message of this repository. One of another order is there
+    /// where that was begun since the stream was looked at last.
     pub(crate) fn read_at(repo: &RepoId, seq: u64, message: &Message) -> Result<Self, FleetError> {
         let read = Self::read(repo, message)?;
         match read.seq == seq {
             true => Ok(read),
+            false if epoch_of(read.seq) != epoch_of(seq) => Err(FleetError::Replaced {
+                name: stream_name(repo),
+            }),
             false => Err(FleetError::malformed(
                 format!("message {seq} of {repo}"),
                 format!("message {} came in its place", read.seq),
@@ -208,6 +212,11 @@ impl Stored {
             at: header(&what, headers, "Nats-Time-Stamp")?,
         })
     }
+}
+
+/// What the stream of a repository is called.
+pub(crate) fn stream_name(repo: &RepoId) -> String {
+    format!("FP_{repo}")
 }
 
 /// The subject under which a machine speaks.

@@ -18,7 +18,7 @@ use crate::{
     backoff::Backoff,
     error::FleetError,
     hub::Hub,
-    stored::{Stored, before_first},
+    stored::{Stored, before_first, stream_name},
 };
 
 /// The most bytes that a repository's order may have.
@@ -341,11 +341,6 @@ impl RepoStream {
         let answer = self.hub.inquire(&what, &subject, body).await?;
         Ok(Some(answer).filter(|it| it.status != Some(StatusCode::NOT_FOUND)))
     }
-}
-
-/// What the stream of a repository is called.
-pub(crate) fn stream_name(repo: &RepoId) -> String {
-    format!("FP_{repo}")
 }
 
 /// What a repository's stream must be. How many bytes it may have is the server's to say.

@@ -8,7 +8,7 @@ use flagpost_testkit::{patience::patience, race::found};
 
 use crate::world::{World, say};
 
-fn delete(world: &World, repo: &RepoId) {
+pub fn delete(world: &World, repo: &RepoId) {
     let to = world.invitation(&world.admin);
     world.runtime.block_on(async {
         let options = async_nats::ConnectOptions::with_nkey(world.admin.reveal().to_owned());

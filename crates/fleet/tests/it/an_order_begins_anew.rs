@@ -10,6 +10,7 @@ use std::{
         atomic::{AtomicBool, Ordering},
     },
     thread,
+    time::Duration,
 };
 
 use flagpost_core::{
@@ -18,16 +19,17 @@ use flagpost_core::{
     tasks::{self, Fields},
 };
 use flagpost_fleet::{
-    AppendError, Begun, Behind, Change, ChangeHeaders, Lane, MachineRecord, Numbers, Replicas,
-    RepoRecord, RepoStream, ShareError, WIRE, compact, keep_up, ordered, restore,
+    AppendError, Begun, Behind, Change, ChangeHeaders, FleetError, Lane, MachineRecord, Numbers,
+    Replicas, RepoRecord, RepoStream, ShareError, WIRE, compact, keep_up, ordered, restore,
 };
-use flagpost_testkit::race::until;
+use flagpost_testkit::{patience::patience, race::until};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::{
+    a_reader_misses_nothing::delete,
     machines_share_a_repository::{Fleet, Node, add, fleet, followed, name, record},
-    world::{World, say},
+    world::{World, headers, say},
 };
 
 fn try_to_add(node: &Node, text: &str) -> Result<(), Error> {
@@ -252,6 +254,39 @@ fn while_an_order_is_made_short_no_change_is_lost_and_none_comes_twice() {
         assert_eq!(times, 1, "{text}");
     }
     eprintln!("{} acknowledged, {} there", count(), tasks.len());
+}
+
+/// The server tells of the first change of the new order, and whoever reads has not looked what became of theirs.
+#[test]
+fn whoever_reads_on_where_an_order_ended_hears_that_another_began() {
+    let Some(world) = World::start(1) else { return };
+    let repo = world.share();
+    let stream = world.open(0, &repo);
+    say(&stream, world.id(0), 0, "first").unwrap();
+    let mut reader = stream.read_from(2).unwrap();
+    assert_eq!(reader.next(Duration::from_millis(50)).unwrap(), None);
+    let api =
+        |verb: &str, body: &Value| ask(&world, &format!("$JS.API.STREAM.{verb}.FP_{repo}"), body);
+    let mut config = api("INFO", &Value::Null)["config"].clone();
+    delete(&world, &repo);
+    config["first_seq"] = json!((2_u64 << 40) + 1);
+    api("CREATE", &config);
+    let change = Change {
+        machine: world.id(0),
+        lane: Lane::Own,
+        headers: ChangeHeaders {
+            epoch: 2,
+            ..headers(1)
+        },
+        body: b"second",
+    };
+    let begun = world.open(0, &repo);
+    begun.append(2 << 40, &change).unwrap();
+    let replaced = reader.next(patience()).unwrap_err();
+    assert!(
+        matches!(replaced, FleetError::Replaced { .. }),
+        "{replaced:?}"
+    );
 }
 
 #[test]
