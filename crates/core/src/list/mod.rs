@@ -452,7 +452,11 @@ impl<'h> List<'h> {
                 .map(TaskSummary::from)
                 .collect());
         }
-        let (standings, skipped) = cache::summaries(self.home, &self.dir, begun)?;
+        let (mut standings, skipped) = cache::summaries(self.home, &self.dir, begun)?;
+        let done = self.done_and_away(standings.iter());
+        for standing in standings.iter_mut().filter(|_| !done.is_empty()) {
+            standing.blocked_by.retain(|it| !done.contains(it));
+        }
         if !skipped.is_empty() {
             let _: Result<usize> = self.quarantine(&skipped, quarantine::FEW);
         }

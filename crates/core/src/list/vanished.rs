@@ -12,8 +12,9 @@ use std::{
 
 use flagpost_disk::{TaskFile, dialects::claude_tasks, fsx, task_file};
 use flagpost_model::{
-    ListId, RepoId, TaskId, WorkerId, plan,
-    task::{Outline, State},
+    ListId, RepoId, TaskId, WorkerId,
+    plan::{self, Node},
+    task::State,
 };
 use serde_json::Value;
 
@@ -200,15 +201,15 @@ impl List<'_> {
     }
 
     /// Of what open tasks wait for, all that is in no file any more and was completed: nobody waits for that.
-    pub(super) fn done_and_away<'o>(
+    pub(super) fn done_and_away<'o, N: Node + 'o>(
         &self,
-        outlines: impl Iterator<Item = &'o Outline> + Clone,
+        tasks: impl Iterator<Item = &'o N> + Clone,
     ) -> BTreeSet<TaskId> {
-        let open = outlines.clone().filter(|it| plan::is_open(&it.state));
-        let mut missing: HashSet<&TaskId> = open.flat_map(|it| &it.blocked_by).collect();
+        let open = tasks.clone().filter(|it| plan::is_open(it.state()));
+        let mut missing: HashSet<&TaskId> = open.flat_map(Node::blocked_by).collect();
         if !missing.is_empty() {
-            for outline in outlines {
-                missing.remove(&outline.id);
+            for task in tasks {
+                missing.remove(task.id());
             }
         }
         let missing = missing.into_iter().cloned().collect();
