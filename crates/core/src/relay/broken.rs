@@ -63,7 +63,7 @@ pub(super) fn lost(
         }
         let why = match mail.archived_in(Direction::Inbox, seq)? {
             None => "it was proposed, and is gone".to_owned(),
-            Some(month) if mail.went_its_way(seq, &month)? => continue,
+            Some(month) if mail.went_its_way(seq, &month, Certainty::Known)? => continue,
             Some(month) => format!("nobody has read it, and it lies in archive/{month}/inbox"),
         };
         // Whoever proposes it may be about to let it appear, or was killed before.
@@ -121,14 +121,14 @@ impl Mail<'_> {
     /// Whether a brief went its way to its end, and lies in the archive.
     pub(super) fn is_archived(&self, seq: Seq) -> Result<bool> {
         match self.archived_in(Direction::Inbox, seq)? {
-            Some(month) => self.went_its_way(seq, &month),
+            Some(month) => self.went_its_way(seq, &month, Certainty::Sure),
             None => Ok(false),
         }
     }
 
     /// Whether a brief in the archive of a month was taken back, or decided on and read, as it has to be
     /// before it goes there.
-    fn went_its_way(&self, seq: Seq, month: &str) -> Result<bool> {
+    fn went_its_way(&self, seq: Seq, month: &str, look: Certainty) -> Result<bool> {
         let dirs = [
             self.dir(Direction::Inbox),
             self.archive_of(month, Direction::Inbox),
@@ -139,8 +139,7 @@ impl Mail<'_> {
                 is_over |= fsx::stat(self.home.fs(), &dir.join(&mark))?.is_some();
             }
         }
-        // The line of a decision comes after that of the proposal, which is known.
-        let decided = || self.told(seq, || Ok(None), Certainty::Known);
+        let decided = || self.told(seq, || Ok(None), look);
         Ok(is_over
             && (decided()?.decided.is_some()
                 || policy::accepts_foreign_flags(self.home, &self.repo)))

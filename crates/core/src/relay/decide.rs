@@ -127,8 +127,7 @@ pub fn decide(
         let letter = match locked.brief_view(actor, seq) {
             Ok(letter) => letter,
             Err(Error::NotFound { .. }) if mail.is_archived(seq)? => {
-                let worker = mail.worker.clone();
-                return Err(DecisionRefusal::Archived { worker, seq }.into());
+                return Err(archived(mail, seq));
             }
             // What nobody can read can still be kept from everybody.
             Err(why @ (Error::NotFound { .. } | Error::Disk(disk::Error::Malformed { .. })))
@@ -151,6 +150,11 @@ pub fn decide(
         locked.put(actor, vec![(letter.clone(), verdict)])?;
         Ok(decided(letter, false))
     })
+}
+
+fn archived(mail: &Mail<'_>, seq: Seq) -> Error {
+    let worker = mail.worker.clone();
+    DecisionRefusal::Archived { worker, seq }.into()
 }
 
 /// The newest brief that waits, for somebody who can tell by a hash whether that is the one that was
@@ -220,7 +224,10 @@ pub fn ratify_listed(
 
 /// A brief that can be decided on now; refused where it cannot.
 pub fn open(mail: &Mail<'_>, seq: Seq) -> Result<BriefView> {
-    let letter = briefs::show(mail, seq)?;
+    let letter = match briefs::show(mail, seq) {
+        Err(Error::NotFound { .. }) if mail.is_archived(seq)? => return Err(archived(mail, seq)),
+        letter => letter?,
+    };
     let on = BriefSubject {
         worker: &mail.worker,
         seq,
@@ -261,7 +268,12 @@ pub fn edit(
         }
         let locked = mail.lock(Direction::Inbox)?;
         locked.repair(actor)?;
-        let mut letter = locked.brief_view(actor, seq)?;
+        let mut letter = match locked.brief_view(actor, seq) {
+            Err(Error::NotFound { .. }) if mail.is_archived(seq)? => {
+                return Err(archived(mail, seq));
+            }
+            letter => letter?,
+        };
         let mut wish = DecisionRequest::new(Decision::Edited, via);
         wish.seen = Some(seen.clone());
         // Asked before anything is written: the first decision stands.

@@ -21,7 +21,7 @@ use flagpost_model::{
     finding::{Code, Severity},
 };
 
-use super::{mail, one_worker, propose, put, ratify, register, reject, rewrite, seq, times};
+use super::{go_on, mail, one_worker, propose, put, ratify, register, reject, rewrite, seq, times};
 use crate::world::{World, worker};
 
 /// What a hand does to the first of two briefs.
@@ -181,6 +181,9 @@ fn what_is_over_and_in_the_archive_is_shown_as_changed_and_decided_on_by_nobody(
     deliver::ack(&w1, &worker("W1"), seq(1)).unwrap();
     let month = archive(&w1);
     fs::write(month.join("0001.brief"), "Evil").unwrap();
+    // What is on record of it lies far back.
+    go_on(&world, 2_000);
+    let w1 = mail(&world, "W1");
     for decision in [Decision::Ratified, Decision::Rejected] {
         let wish = DecisionRequest::new(decision, Via::Cli);
         let refused = decide::decide(&w1, &worker("ann"), Some(seq(1)), &wish).unwrap_err();
