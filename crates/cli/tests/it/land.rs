@@ -196,7 +196,7 @@ fn an_agent_that_moves_the_target_itself_is_told_of_and_fails_the_run() {
         "first",
     ]));
     assert_eq!(first.code, 0, "{first}");
-    let body = r#"echo x > "x-$task"; git add . && git commit -qm "past the check $task"; [ "$task" = 2 ] || git update-ref refs/heads/main HEAD"#;
+    let body = r#"echo x > "x-$task"; git add . && git commit -qm "past the check $task"; git update-ref refs/heads/main HEAD"#;
     let ran = exits(
         stage.run(body, &["--worktrees", "--land", "--check", "true"]),
         1,
@@ -205,14 +205,21 @@ fn an_agent_that_moves_the_target_itself_is_told_of_and_fails_the_run() {
     for words in ["somebody else moved main from", "'past the check 1'"] {
         assert!(told.contains(words), "{words}: {ran}");
     }
-    // Nor does a later landing of the run go on from there.
+    // Nor does a later landing of the run go on from there, and its end tells of the next such move.
+    let again = "something else than a landing moved main while the run went on";
+    assert!(told.contains(again), "{ran}");
+    let doctor = stage.world.flagpost(["doctor"]).stdout;
+    assert_eq!(doctor.matches("target-moved").count(), 2, "{doctor}");
     let log = stage.world.run(
         stage
             .world
             .command_of("git")
             .args(["log", "--format=%s", "main"]),
     );
-    assert_eq!(log.stdout, "past the check 1\nfirst\n", "{ran}");
+    assert_eq!(
+        log.stdout, "past the check 2\npast the check 1\nfirst\n",
+        "{ran}"
+    );
 }
 
 /// Where the run lands nothing itself, it looks once more at its end.

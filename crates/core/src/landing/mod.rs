@@ -20,6 +20,7 @@ use flagpost_disk::fsx::{self, Flock};
 use crate::{
     error::Result,
     git::{self, Branch, Git, branch},
+    history::Kind,
     home::Home,
     repository::Repository,
 };
@@ -62,14 +63,17 @@ impl Target {
         }
     }
 
-    /// Where it stands now, if something else moved it than a landing or who took what one had staged.
+    /// Where it stands now, if something else moved it than a landing or who took what one had staged, and
+    /// nobody was told of that.
     pub fn moved_by_others(&self, home: &Home, repository: &Repository) -> Result<Option<Self>> {
         let now = Self::of(repository, Some(&self.branch))?;
         if now.tip == self.tip {
             return Ok(None);
         }
-        let is_ours = outcome::is_of_a_landing(home, repository, (&now.branch, &now.tip))?;
-        Ok((!is_ours).then_some(now))
+        let kinds = [Kind::TargetMoving, Kind::TargetMoved];
+        let move_to = (&*now.branch, &*now.tip);
+        let is_known = outcome::is_on_record(home, repository, &kinds, move_to)?;
+        Ok((!is_known).then_some(now))
     }
 
     /// The commit that waits to be taken into it, and whether a landing tested it.

@@ -115,6 +115,16 @@ pub fn record_move(
 pub(super) fn is_of_a_landing(
     home: &Home,
     repository: &Repository,
+    move_to: (&str, &str),
+) -> Result<bool> {
+    is_on_record(home, repository, &[Kind::TargetMoving], move_to)
+}
+
+/// Whether a line of these kinds names the move of a target to a commit.
+pub(super) fn is_on_record(
+    home: &Home,
+    repository: &Repository,
+    kinds: &[Kind],
     (onto, commit): (&str, &str),
 ) -> Result<bool> {
     let mut is_named = false;
@@ -123,8 +133,7 @@ pub(super) fn is_of_a_landing(
             let told = line.entry.detail.get(key);
             told.and_then(Value::as_str) == Some(value)
         };
-        is_named |=
-            line.entry.kind == Kind::TargetMoving && says("onto", onto) && says("to", commit);
+        is_named |= kinds.contains(&line.entry.kind) && says("onto", onto) && says("to", commit);
         match is_named {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),

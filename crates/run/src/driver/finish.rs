@@ -89,10 +89,6 @@ impl Driver<'_> {
         let Some(before) = self.target.take() else {
             return Ok(());
         };
-        if self.options.land.is_some() {
-            // The landings of this run looked after that.
-            return Ok(());
-        }
         let onto = &before.branch;
         let mut told = Vec::new();
         match before.moved_by_others(self.stage.home, repository) {
@@ -114,7 +110,9 @@ impl Driver<'_> {
             )),
         }
         let stands = Target::of(repository, None).map(|it| it.branch);
-        if let Some(stands) = stands.ok().filter(|it| it != onto) {
+        // What this run landed is where it began.
+        let stands = stands.ok().filter(|_| self.options.land.is_none());
+        if let Some(stands) = stands.filter(|it| it != onto) {
             let words = format!(
                 "the repository stood on {onto} when the run began, and stands on {stands} now"
             );
