@@ -10,6 +10,7 @@ use flagpost_model::{TaskId, session::ClientActivity};
 
 use super::{
     Driver,
+    conversation::Conversation,
     seats::{ActiveAgent, ProcessSeat, Seat},
 };
 use crate::{error::Result, events::RunEvent, outcome::Exit};
@@ -71,7 +72,12 @@ impl Driver<'_> {
     }
 
     fn end_if_over(&mut self, id: &TaskId) -> Result<()> {
-        let is_closed = |desk: &ProcessSeat| desk.talk.as_ref().is_some_and(|it| it.is_idle());
+        // Who never spoke and gets no more input begins no turn, either.
+        let is_mute = |it: &Conversation| !it.began && it.turns.is_none();
+        let is_closed = |desk: &ProcessSeat| {
+            let talk = desk.talk.as_ref();
+            talk.is_some_and(|it| it.is_idle() || is_mute(it))
+        };
         let work = self.agents.0.get(id);
         if !work.and_then(at_work).is_some_and(is_closed) || !self.has_ended_by_word(id)? {
             return Ok(());

@@ -184,6 +184,13 @@ fn a_script_that_waits_for_the_end_of_its_input_gets_it(client: Client) {
     run.came_to(0, &["PASS"]);
     let told = "its client has not said that it is there for 2 s";
     assert!(run.shown.contains(told), "{}", run.shown);
+    // One that reports, never speaks and does not end is ended, as one is that spoke.
+    let stage = or_skip!(Stage::new(client, PLAN));
+    let at_work = "cat > /dev/null; flagpost done 1 Written; exec sleep 1000";
+    wrap(&stage, client, at_work);
+    stage.world.ok(["config", "set", "run.start_timeout", "2s"]);
+    stage.world.ok(["config", "set", "run.grace", "1s"]);
+    stage.run(&["--agent", "wrapped"]).came_to(0, &["PASS"]);
 }
 
 fn who_left_work_uncommitted_is_asked_for_it_once(client: Client) {
