@@ -71,10 +71,11 @@ pub(super) fn ownerless(world: &World<'_>, findings: &mut Vec<Finding>) -> Resul
         // Where git answers nothing, there is nothing to tell.
         for branch in landing::ownerless(&sessions, place, lists).unwrap_or_default() {
             let what = format!(
-                "{branch} has work that passed, and its task is in no list any more, so no landing takes it"
+                "{branch} has work that passed, and its task is in its list no more, so no landing takes it"
             );
-            let hint =
-                format!("'git merge {branch}' takes it, 'git branch -D {branch}' gives it up");
+            let hint = format!(
+                "'git merge {branch}' takes it; 'flagpost worktree clean' and then 'git branch -D {branch}' give it up"
+            );
             let finding = Finding::new(Code::BranchOwnerless, what);
             findings.push(finding.at(&place.top).by_hand(hint));
         }

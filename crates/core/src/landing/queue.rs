@@ -174,7 +174,10 @@ pub fn ownerless<'l, 'h: 'l>(
         let waits = unmerged.contains(name)
             && refs.passed.contains_key(&passed_ref(&branch))
             && has_landed.is_none_or(|it| it.tip != *tip);
-        (waits && owners.iter().all(|it| it.find(name).is_none())).then_some(branch)
+        // A list that was taken away comes back with its tasks.
+        let is_of_one = owners.iter().any(|it| it.session(name).is_some());
+        let is_ownerless = owners.iter().all(|it| it.find(name).is_none());
+        (waits && is_of_one && is_ownerless).then_some(branch)
     });
     Ok(branches.collect())
 }
@@ -357,18 +360,21 @@ impl<'o> BranchOwners<'o> {
 
     /// The task that a name belongs to, `…/{session}/{task}`.
     pub(super) fn find(&self, name: &str) -> Option<BranchOwner<'o>> {
-        let mut parts = name.rsplit('/');
-        let (task, session) = (parts.next()?, parts.next()?);
-        let task = *self.tasks.get(task)?;
-        let (age, session) = match self.sessions.get(session) {
+        let task = *self.tasks.get(name.rsplit('/').next()?)?;
+        let (age, session) = self.session(name)?;
+        Some(BranchOwner { task, age, session })
+    }
+
+    /// The session that a name belongs to, and how old that is; none where it ran another list.
+    fn session(&self, name: &str) -> Option<(usize, Option<SessionId>)> {
+        match self.sessions.get(name.rsplit('/').nth(1)?) {
             Some((age, list, id)) => {
                 let is_ours = list.as_ref().map_or(self.is_default, |it| *it == self.list);
-                is_ours.then(|| (*age, Some(id.clone())))?
+                is_ours.then(|| (*age, Some(id.clone())))
             }
             // The files of that session are gone: the repository's own list is the likely one.
-            None => self.is_default.then_some((0, None))?,
-        };
-        Some(BranchOwner { task, age, session })
+            None => self.is_default.then_some((0, None)),
+        }
     }
 }
 
