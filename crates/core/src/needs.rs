@@ -4,7 +4,7 @@
 //! command that settles it. It asks the operations that show each thing, and reads no file itself. What
 //! cannot be read in one place hides nothing in another.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use flagpost_model::{
     ListRef, RepoId, TaskId, WorkerId,
@@ -12,8 +12,8 @@ use flagpost_model::{
     notification::{ItemKey, NoticeKind, WaitingItem},
     plan::{Graph, StrandedBecause, stranded},
     session::ActiveTask,
-    task::{Outline, State, StateName},
-    worker::Liveness,
+    task::{Claim, Outline, State, StateName},
+    worker::{FRESH, Liveness},
 };
 use jiff::Timestamp;
 
@@ -24,18 +24,21 @@ use crate::{
     list::{List, ListReader},
     questions::{self, OpenQuestion},
     registry,
-    relay::{Fleet, briefs::BriefView, fleet::pending, workers},
+    relay::{Fleet, briefs::BriefView, broken, fleet::pending, workers},
     repository::Repository,
     roots,
     sessions::{Session, SessionStatus, Sessions},
     skipped::Skipped,
 };
 
-/// Who holds a task of which repository.
-type Holders = BTreeSet<(RepoId, WorkerId)>;
+/// Who holds a task of which repository and showed no sign of life by it lately; the command that frees it.
+type Holders = BTreeMap<(RepoId, WorkerId), Option<String>>;
 
 /// Of so many failed tasks of a list the reason is read.
 const REASONS: usize = 20;
+
+/// So many characters of a task's subject are told, and so many of a whole line: agents write them.
+const LONGEST: (usize, usize) = (100, 300);
 
 /// Something that needs a person.
 #[derive(Debug, Clone)]
@@ -145,8 +148,11 @@ pub fn needs(home: &Home, lists: &ListReader, scope: NeedsScope<'_>) -> Result<N
     for repository in &repositories {
         let name = &repository.name;
         let mail = pending(&Fleet::of(home, &repository.id)).map(|(briefs, skipped)| {
+            let waiting = briefs.iter().map(|it| of_brief(repository, it));
+            let broken = skipped.iter().filter_map(|it| of_broken(repository, it));
+            let all = waiting.chain(broken).collect();
             found.skipped.extend(skipped);
-            briefs.iter().map(|it| of_brief(repository, it)).collect()
+            all
         });
         found.take(&format!("the mail of {name}"), mail);
         found.take(&format!("the runs of {name}"), runs(home, repository));
@@ -189,9 +195,20 @@ impl NeedsScope<'_> {
 impl Needs {
     fn take(&mut self, place: &str, found: Result<Vec<Need>>) {
         match found {
-            Ok(needs) => self.all.extend(needs),
+            Ok(needs) => self.all.extend(needs.into_iter().map(|it| Need {
+                line: cut(&it.line, LONGEST.1),
+                ..it
+            })),
             Err(error) => self.faults.push(format!("{place}: {}", describe(&error))),
         }
+    }
+}
+
+/// The beginning of a text that is longer.
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }
 
@@ -236,16 +253,27 @@ fn of_brief(repository: &Repository, view: &BriefView) -> Need {
     let ticket = ticket.unwrap_or_default();
     let said = match view.why_withheld() {
         Some(why) => format!("is withheld: {why}"),
+        None if view.is_unproposed() => "was put there by an unknown hand".to_owned(),
         None => brief.summary.clone(),
     };
     need.about = NeedSubject::Brief(Box::new(view.clone()));
     need.line = format!("{worker} {seq}{ticket}: {said}");
-    need.settle_with = Some(match view.held {
-        // What was changed is looked at first.
-        Some(_) => view.shown_by(),
-        None => format!("flagpost ratify {worker} {seq}"),
+    // What an unknown hand had a part in is looked at first.
+    need.settle_with = Some(match view.held.is_some() || view.is_unproposed() {
+        true => view.shown_by(),
+        false => format!("flagpost ratify {worker} {seq}"),
     });
     need
+}
+
+/// A brief that was proposed, and that nobody can read any more.
+fn of_broken(repository: &Repository, skipped: &Skipped) -> Option<Need> {
+    let settle_with = broken::put_away_by(skipped)?;
+    let mut need = need(Some(repository), NoticeKind::Brief, skipped.name.clone());
+    need.item.state = "waits and cannot be read";
+    need.line = format!("{}: {}", skipped.name, skipped.reason);
+    need.settle_with = Some(settle_with);
+    Some(need)
 }
 
 /// Where a task is.
@@ -259,9 +287,16 @@ impl TaskPlace<'_> {
     fn needs(&self, tasks: &[Arc<Outline>], holders: &mut Holders) -> Result<Vec<Need>> {
         // Of a list that is bound to no repository, nobody has mail.
         if let Some(repo) = self.repo {
-            let claims = tasks.iter().filter_map(|task| task.state.claim());
-            let live = claims.filter(|claim| claim.is_live(self.list.home.now()));
-            holders.extend(live.map(|claim| (repo.id.clone(), claim.by.clone())));
+            let claims = tasks
+                .iter()
+                .filter_map(|task| Some((task, task.state.claim()?)));
+            let now = self.list.home.now();
+            // Claiming and renewing are signs of life.
+            let is_quiet = |it: &Claim| now.duration_since(it.expires_at - it.lease) > FRESH;
+            for (task, claim) in claims.filter(|(_, it)| it.is_live(now) && is_quiet(it)) {
+                let command = self.command("task release", task).map(|it| it + " --force");
+                holders.insert((repo.id.clone(), claim.by.clone()), command);
+            }
         }
         let has_failed = |it: &&Arc<Outline>| it.state == State::Failed;
         let failed: Vec<_> = tasks.iter().filter(has_failed).collect();
@@ -294,17 +329,19 @@ impl TaskPlace<'_> {
         need
     }
 
-    /// Whether its list is the repository's own, which needs not be named.
+    /// Whether its list is the one that a command goes to that names none.
     fn is_own(&self) -> bool {
         let list = self.list.id().as_str();
-        self.repo.is_some_and(|it| it.name.as_str() == list)
+        let named = self.list.home.environment().settings.get("FLAGPOST_LIST");
+        self.repo.is_some_and(|it| it.name.as_str() == list) && named.is_none_or(|it| it == list)
     }
 
     /// The task in a few words.
     fn title(&self, task: &Outline) -> String {
+        let subject = cut(&task.subject, LONGEST.0);
         match self.is_own() {
-            true => format!("{} {}", task.id, task.subject),
-            false => format!("{}/{} {}", self.list.id(), task.id, task.subject),
+            true => format!("{} {subject}", task.id),
+            false => format!("{}/{} {subject}", self.list.id(), task.id),
         }
     }
 
@@ -409,14 +446,20 @@ fn runs(home: &Home, repository: &Repository) -> Result<Vec<Need>> {
             need.settle_with = Some("flagpost session recover".to_owned());
             vec![need]
         }
-        SessionStatus::Live => stalled(repository, &session),
+        SessionStatus::Live => stalled(home, repository, &session),
         SessionStatus::Interrupted | SessionStatus::Archived => Vec::new(),
     })
 }
 
-fn stalled(repository: &Repository, session: &Session) -> Vec<Need> {
+/// Its tasks whose workers show no sign of work; one that is over is none, whatever its client does.
+fn stalled(home: &Home, repository: &Repository, session: &Session) -> Vec<Need> {
     let id = session.title();
     let list = session.lock.list.clone();
+    let is_over = |task: &ActiveTask| {
+        let list = list.as_ref().and_then(|it| List::find(home, it).ok());
+        let file = list.and_then(|it| it.task(&task.id).ok());
+        file.is_some_and(|it| it.task.state.is_over())
+    };
     let of = |(task, since): (&ActiveTask, Timestamp)| {
         let mut need = of_run(repository, &id, &format!("{id}/{}", task.id));
         need.item.label = format!("#{} of run {id}", task.id);
@@ -427,10 +470,11 @@ fn stalled(repository: &Repository, session: &Session) -> Vec<Need> {
             need.about = NeedSubject::Task(list.clone(), task.id.clone());
         }
         need.line = format!("{} {}: stalled, no sign of work", task.id, task.subject);
-        need.settle_with = Some(format!("flagpost logs {}", task.id));
+        need.settle_with = Some(format!("flagpost stop {}", task.id));
         need
     };
-    session.stalled().map(of).collect()
+    let stalled = session.stalled().filter(|(task, _)| !is_over(task));
+    stalled.map(of).collect()
 }
 
 /// Something about a run.
@@ -444,19 +488,19 @@ pub(crate) fn of_run(repository: &Repository, session: &str, name: &str) -> Need
 /// The workers that are silent and hold a task. A process of a run ends with its run.
 fn silent(home: &Home, repository: &Repository, holders: &Holders) -> Result<Vec<Need>> {
     let all = workers::at_work(&Fleet::of(home, &repository.id))?;
-    let silent = all.into_iter().filter(|(worker, liveness)| {
-        *liveness == Liveness::Silent
-            && !worker.is_process()
-            && holders.contains(&(repository.id.clone(), worker.clone()))
+    let silent = all.into_iter().filter_map(|(worker, liveness)| {
+        let is_silent = liveness == Liveness::Silent && !worker.is_process();
+        let command = holders.get(&(repository.id.clone(), worker.clone()));
+        Some((worker, command.filter(|_| is_silent)?.clone()))
     });
-    let of = |worker: WorkerId| {
+    let of = |(worker, command): (WorkerId, Option<String>)| {
         let mut need = need(Some(repository), NoticeKind::Silent, worker.to_string());
         need.item.state = "is silent and holds a task";
         need.line = format!("{worker} is silent and holds a task");
-        need.settle_with = Some("flagpost worker list".to_owned());
+        need.settle_with = command;
         need
     };
-    Ok(silent.map(|(worker, _)| of(worker)).collect())
+    Ok(silent.map(of).collect())
 }
 
 /// An account that is parked again has another time.

@@ -1,5 +1,6 @@
 //! What needs the operator is the first thing that `status` says, and the same on every face.
 
+use flagpost_testkit::sealed;
 use serde_json::Value;
 
 use crate::{
@@ -108,4 +109,45 @@ fn every_face_shows_the_same_things_in_the_same_order() {
     ] {
         terminal.keys(&[row]).shows(command);
     }
+}
+
+/// The text of `status` has each row's command.
+#[test]
+fn each_command_settles_its_row_from_where_the_reader_stands() {
+    let mut world = world_with(&["Build"]);
+    world.ok(["claim", "1", "--as", "W3"]);
+    world.ok(["fail", "1", &"It broke. ".repeat(10_000), "--as", "W3"]);
+    world.ok(["worker", "add", "W1"]);
+    world.ok(["assign", "7", "W1", "--inline", "Lost"]);
+    world.ok(["assign", "8", "W1", "--inline", "Read"]);
+    let binding = std::fs::read_to_string(world.list("web").join(".repo")).unwrap();
+    let repository = world.home().join("repos").join(binding.trim());
+    std::fs::remove_file(repository.join("workers/W1/inbox/0001.brief")).unwrap();
+    world.ok(["add", "Held"]);
+    world.ok(["claim", "2", "--as", "W1"]);
+    world.ok(["add", "Other", "--list", "second"]);
+    world.set("FLAGPOST_LIST", "second");
+    let commands = |world: &sealed::World| -> Vec<String> {
+        let (_, status) = world.json(["status"]);
+        let all = status["needs"]["needs"].as_array().unwrap().iter();
+        let short = |it: &Value| it["line"].as_str().unwrap().chars().count() <= 301;
+        assert!(all.clone().all(short), "{status}");
+        all.map(|it| it["settle_with"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let mut expected = vec![
+        "flagpost reject W1 1",
+        "flagpost ratify W1 2",
+        "flagpost retry 1 --list web",
+    ];
+    assert_eq!(commands(&world), expected);
+    // Claiming was a sign of life.
+    world.set("FLAGPOST_CLOCK", "2026-05-13T14:28:00Z");
+    expected.push("flagpost task release 2 --list web --force");
+    assert_eq!(commands(&world), expected);
+    for command in expected {
+        let words = command.split(' ').skip(1);
+        world.ok(words.collect::<Vec<_>>());
+    }
+    assert_eq!(commands(&world), [""; 0]);
 }
