@@ -14,7 +14,7 @@ use std::{
 };
 
 use flagpost_core::{
-    Error, ListReader,
+    Error, ListReader, accounts,
     answers::each,
     order,
     roots::scan,
@@ -150,11 +150,8 @@ fn show(context: &Context, rows: Option<usize>) -> anyhow::Result<Answer> {
     let here = context.repository()?;
     let current = here.as_ref();
     let current = current.map(|it| Sessions::of(&context.home, it).current());
-    // All that is no session's is told without it.
-    let (session, unread) = match current.transpose() {
-        Ok(session) => (session.flatten(), None),
-        Err(error) => (None, Some(format!("sessions cannot be read: {error}"))),
-    };
+    // What cannot be read of sessions is among the faults below: all else is told without it.
+    let session = current.and_then(|it| it.ok().flatten());
     if let Some(session) = &session {
         page.say(format!("{}\n", session_line(screen, session)));
     }
@@ -225,6 +222,7 @@ fn show(context: &Context, rows: Option<usize>) -> anyhow::Result<Answer> {
         stranded: each(&stranded),
         vanished,
         held: each(held.iter().copied()),
+        parked: accounts::all_parked(&context.home)?,
         ready: ready.iter().map(|task| &task.id).collect(),
         landing,
         skipped: [&*loaded.skipped, &*needs.skipped].concat(),
@@ -243,7 +241,6 @@ fn show(context: &Context, rows: Option<usize>) -> anyhow::Result<Answer> {
                 .filter_map(|it| it.about.task())
                 .map(|(_, id)| id),
         )
-        .notes(unread)
         .notes(shape::skipped_notes(&loaded.skipped))
         .notes(shape::mail_notes(&needs.skipped))
         .notes(needs.faults.iter().cloned())
@@ -287,6 +284,7 @@ fn no_list(context: &Context, why: &Error, rows: Option<usize>) -> anyhow::Resul
         list,
         vanished,
         needs: (&needs).into(),
+        parked: accounts::all_parked(&context.home)?,
         skipped: needs.skipped.clone(),
         lists,
         daemon: daemon::reached(context, instance.as_ref()),

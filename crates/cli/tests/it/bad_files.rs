@@ -54,8 +54,8 @@ fn damaged_tasks_do_not_hide_their_neighbours() {
     2> flagpost: [dir]/home/.flagpost/tasks/web/2.json is malformed: EOF while parsing a value at line 1 column 24
     2>   hint: it is left as it is; mend it with an editor
     $ show 3 --json
-    exit 6
-    {"schema":"flagpost.error/1","kind":"invalid","exit_code":6,"message":"[dir]/home/.flagpost/tasks/web/3.json is malformed: EOF while parsing a value at line 1 column 0","hint":"it is left as it is; mend it with an editor","causes":[]}
+    exit 3
+    {"schema":"flagpost.error/1","kind":"not_found","exit_code":3,"message":"task 3 in list web, 'c', was pending when another program took its file away or emptied it","hint":"'flagpost doctor --fix' brings it back; 'flagpost history --task 3 --list web' tells of it","causes":[]}
     $ show 5
     exit 6
     2> flagpost: [dir]/home/.flagpost/tasks/web/5.json is malformed: invalid unicode code point at line 1 column 13
@@ -198,7 +198,7 @@ fn sessions_that_lead_outside_hide_no_tasks() {
 
     Ready
       1 a
-    2> flagpost: sessions cannot be read: [dir]/web/.claude leads outside [dir]/web
+    2> flagpost: the runs of web: [dir]/web/.claude leads outside [dir]/web
     $ session list
     exit 6
     2> flagpost: [dir]/web/.claude leads outside [dir]/web

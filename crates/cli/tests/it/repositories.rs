@@ -46,7 +46,7 @@ fn status() {
     no tasks here yet
     next: flagpost add 'What is to be done', or flagpost demo
     $ status --json
-    {"schema":"flagpost.status/1","home":"[dir]/home/.flagpost","list":null,"root":null,"total":0,"needs":{"total":0,"needs":[],"unread":[]},"counts":{},"stranded":[],"vanished":[],"held":[],"ready":[],"landing":null,"skipped":[],"session":null,"lists":[],"daemon":null,"fleet":null,"roots":[]}
+    {"schema":"flagpost.status/1","home":"[dir]/home/.flagpost","list":null,"root":null,"total":0,"needs":{"total":0,"needs":[],"unread":[]},"counts":{},"stranded":[],"vanished":[],"held":[],"parked":[],"ready":[],"landing":null,"skipped":[],"session":null,"lists":[],"daemon":null,"fleet":null,"roots":[]}
     $ status --quiet
     "#);
     for subject in ["Write", "Test", "Ship", "Sail", "Sink"] {
@@ -75,7 +75,7 @@ fn status() {
     4
     5
     $ status --json
-    {"schema":"flagpost.status/1","home":"[dir]/home/.flagpost","list":"web","root":null,"total":5,"needs":{"total":2,"needs":[{"kind":"stuck","item":"web/4","repo":"web","task":"4","line":"4 Sail: W4 asks: Which sea?","at":"2026-05-13T14:25:00Z","settle_with":"flagpost answer 4 'WORDS'","page":"/lists/web/tasks/4"},{"kind":"failed","item":"web/5","repo":"web","task":"5","line":"5 Sink: failed: It floats; 2 tasks wait for it","at":"2026-05-13T14:25:00Z","settle_with":"flagpost retry 5","page":"/lists/web/tasks/5"}],"unread":[]},"counts":{"claimed":1,"failed":1,"pending":2,"stuck":1},"stranded":[],"vanished":[],"held":[{"id":"3","subject":"Ship","state":"claimed","owner":"W3","claim":{"by":"W3","token":8,"at":"2026-05-13T14:25:00Z","expires_at":"2026-05-13T14:40:00Z","session":null},"blocks":[],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":1}],"ready":[],"landing":null,"skipped":[],"session":null,"lists":["web"],"daemon":null,"fleet":null,"roots":[]}
+    {"schema":"flagpost.status/1","home":"[dir]/home/.flagpost","list":"web","root":null,"total":5,"needs":{"total":2,"needs":[{"kind":"stuck","item":"web/4","repo":"web","task":"4","line":"4 Sail: W4 asks: Which sea?","at":"2026-05-13T14:25:00Z","settle_with":"flagpost answer 4 'WORDS'","page":"/lists/web/tasks/4"},{"kind":"failed","item":"web/5","repo":"web","task":"5","line":"5 Sink: failed: It floats; 2 tasks wait for it","at":"2026-05-13T14:25:00Z","settle_with":"flagpost retry 5","page":"/lists/web/tasks/5"}],"unread":[]},"counts":{"claimed":1,"failed":1,"pending":2,"stuck":1},"stranded":[],"vanished":[],"held":[{"id":"3","subject":"Ship","state":"claimed","owner":"W3","claim":{"by":"W3","token":8,"at":"2026-05-13T14:25:00Z","expires_at":"2026-05-13T14:40:00Z","session":null},"blocks":[],"blocked_by":[],"priority":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"complexity":null,"estimate_minutes":null,"attempts":1}],"parked":[],"ready":[],"landing":null,"skipped":[],"session":null,"lists":["web"],"daemon":null,"fleet":null,"roots":[]}
     "#);
 }
 

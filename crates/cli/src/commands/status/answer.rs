@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use flagpost_core::{
     Skipped,
+    accounts::Park,
     answers::{NeedsAnswer, Outline, SessionAnswer},
 };
 use flagpost_daemon::Reached;
@@ -40,6 +41,9 @@ pub struct StatusAnswer<'a> {
     pub vanished: Vec<TaskId>,
     /// Tasks with a claim, which may have expired.
     pub held: Vec<Outline<'a>>,
+    /// Accounts at their limit, with which no run of this home starts anything; those that open first
+    /// before the others.
+    pub parked: Vec<Park>,
     /// Tasks that can begin now, most urgent first.
     pub ready: Vec<&'a TaskId>,
     /// The work that is to land; null where there is none.
