@@ -42,6 +42,17 @@ interface FullTask extends Task {
 }
 interface Ending { ending: string; text: string; by: string; at: string; token: number | null }
 
+interface Need {
+  kind: 'brief' | 'question' | 'stuck' | 'failed' | 'run' | 'silent' | 'parked';
+  item: string;
+  repo: string | null;
+  task: string | null;
+  line: string;
+  at: string | null;
+  settle_with: string | null;
+  page: string | null;
+}
+
 interface Worker {
   id: string;
   agent: string | null;

@@ -191,3 +191,29 @@ test('on a phone the verbs of a long brief stay in reach, let through not beside
   await page.getByRole('button', { name: 'Let through' }).click();
   await until('it is decided', async () => (await waiting(world)).length === 0);
 });
+
+test('what needs a person is listed as everywhere, and what there is to read is below it', async (t) => {
+  const world = await World.make(t);
+  await world.flagpost('worker', 'add', 'W1');
+  for (const [id, subject] of [['1', 'Choose'], ['2', 'Build'], ['3', 'Ship']]) {
+    await world.flagpost('add', subject);
+    await world.flagpost('claim', id, '--as', 'W1');
+  }
+  await world.flagpost('stuck', '1', 'TOML or JSON?', '--as', 'W1');
+  await world.flagpost('fail', '2', 'It broke', '--as', 'W1');
+  await world.brief('W1', 'Merge the seal');
+  await world.flagpost('worker', 'report', 'All is well', '--kind', 'freeform', '--as', 'W1');
+  await world.up();
+  const page = await enter(await visit(t, browser), world, '/#screen=inbox');
+  await page.getByRole('heading', { name: '3 need you' }).waitFor();
+  assert.equal(await page.title(), '(3) Flagpost');
+  const status = JSON.parse(await world.flagpost('status', '--json'));
+  assert.deepEqual(status.needs.needs.map(({ kind }) => kind), ['brief', 'stuck', 'failed']);
+  const rows = page.locator('section.waiting li');
+  assert.deepEqual((await rows.allInnerTexts()).map((it) => /Merge the seal|#1 Choose|#2 Build|All is well/.exec(it)?.[0]), ['Merge the seal', '#1 Choose', '#2 Build', 'All is well']);
+  await page.getByRole('heading', { name: 'To read 1' }).waitFor();
+  // What is settled elsewhere goes from here, too.
+  await world.flagpost('retry', '2');
+  await page.getByRole('heading', { name: '2 need you' }).waitFor();
+  assert.deepEqual(page.faults, []);
+});

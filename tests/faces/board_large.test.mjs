@@ -12,8 +12,8 @@ import { World } from './world.mjs';
 const TASKS = 10_000;
 /** The first card is wanted so soon, warm. */
 const FIRST_CARD = 500;
-/** What each page asks for at its beginning, beside the state: what waits for the person. */
-const OF_MAIL = ['/v1/messages/open', '/v1/relay/inbox', '/v1/relay/outbox'];
+/** What each page asks for at its beginning, beside the state: what needs the person. */
+const OF_MAIL = ['/v1/messages/open', '/v1/needs', '/v1/relay/inbox', '/v1/relay/outbox'];
 /** So many elements are in the page. */
 const NODES = 600;
 /** A change is wanted to take so much of the page's main thread: fifty a second leave half of it free. */

@@ -1,4 +1,4 @@
-// The Inbox: one list of all that waits for the person, the oldest first, and the item that is open.
+// The Inbox: one list of all that needs the person, what there is to read below it, and the item that is open.
 //
 // The selection stays on its item while others arrive. When its item is settled it moves by itself, and for
 // 300 ms nothing is decided: a key meant for one must not hit the next.
@@ -11,7 +11,7 @@ import { useKeys } from './keys.js';
 import { go, part, route, to } from './route.js';
 import { connection, repositories } from './state.js';
 import { OtherItem } from './others.js';
-import { isKnown, waiting } from './waits.js';
+import { isKnown, toRead, waiting } from './waits.js';
 import { age, count, plain, saying } from './words.js';
 
 /** @typedef {import('./waits.js').Item} Item */
@@ -89,14 +89,18 @@ export function titleOf(item) {
     return { sign: item.brief.withheld !== null || item.brief.unproposed ? '⚠' : '✉', who: worker, text: `${ticket === null ? '' : `#${ticket} `}${plain(summary)}` };
   }
   if (item.kind === 'report') return { sign: '⚑', who: item.report.report.worker, text: `reports: ${plain(saying(item.report.report.body)).slice(0, 80)}` };
+  if (item.kind === 'other') return { sign: '▲', who: '', text: plain(item.need.line) };
   if (item.kind === 'query') return { sign: '?', who: item.message.from, text: plain(item.message.title) };
   const sign = item.kind === 'stuck' ? '▲' : item.kind === 'failed' ? '✗' : '◷';
   const word = item.kind === 'lease' ? 'lease over: ' : item.kind === 'stuck' ? 'asks: ' : 'failed: ';
   return { sign, who: item.task.claim?.by ?? item.task.owner ?? '', text: `${word}#${item.task.id} ${plain(item.task.subject)}` };
 }
 
+/** All that is listed. */
+const listed = () => [...waiting.value, ...toRead.value];
+
 export function Inbox() {
-  const items = waiting.value;
+  const items = listed();
   const item = useLost(items) ?? selected(items);
   last = item;
   const isOpen = route.value.query.has('open') || route.value.brief !== null;
@@ -116,7 +120,7 @@ export function Inbox() {
     chosen.value = item?.id ?? null;
   }, [item?.id, isKnown.value]);
   const step = (/** @type {number} */ by) => {
-    const now = waiting.peek();
+    const now = listed();
     const at = now.findIndex(({ id }) => id === chosen.peek());
     const next = now[Math.max(0, Math.min(now.length - 1, at + by))];
     if (next !== undefined) select(next);
@@ -132,26 +136,31 @@ export function Inbox() {
   if (item === undefined) return html`<${Nothing} />`;
   const briefs = items.filter(({ kind }) => kind === 'brief').length;
   const isSeveral = repositories.value.length > 1;
+  const rows = (/** @type {Item[]} */ of) => html`
+    <ul>
+      ${of.map((it) => {
+        const { sign, who, text } = titleOf(it);
+        const isIt = it.id === item.id;
+        return html`
+          <li key=${it.id}>
+            <button type="button" aria-current=${isIt ? 'true' : undefined} tabindex=${isIt ? 0 : -1} onClick=${() => select(it, true)}>
+              <span class=${`sign kind-${it.kind}`} aria-hidden="true">${sign}</span>
+              <b>${plain(who)}</b> <span class="title">${text}</span>
+              <span class="dim">${isSeveral ? `${repositories.value.find(({ id }) => id === it.repo)?.name ?? ''} ` : ''}${age(it.at)}</span>
+            </button>
+          </li>
+        `;
+      })}
+    </ul>
+  `;
+  const n = waiting.value.length;
   return html`
     <main id="main" tabindex="-1" class=${isOpen ? 'inbox open' : 'inbox'}>
       <h1 class="unseen">Inbox</h1>
       <section class="waiting" aria-labelledby="inbox">
-        <h2 id="inbox">${items.length === 0 ? 'Nothing waits' : html`${items.length} ${items.length === 1 ? 'waits' : 'wait'} <span class="dim">oldest ${age(items[0]?.at)}</span>`}</h2>
-        <ul>
-          ${items.map((it) => {
-            const { sign, who, text } = titleOf(it);
-            const isIt = it.id === item.id;
-            return html`
-              <li key=${it.id}>
-                <button type="button" aria-current=${isIt ? 'true' : undefined} tabindex=${isIt ? 0 : -1} onClick=${() => select(it, true)}>
-                  <span class=${`sign kind-${it.kind}`} aria-hidden="true">${sign}</span>
-                  <b>${plain(who)}</b> <span class="title">${text}</span>
-                  <span class="dim">${isSeveral ? `${repositories.value.find(({ id }) => id === it.repo)?.name ?? ''} ` : ''}${age(it.at)}</span>
-                </button>
-              </li>
-            `;
-          })}
-        </ul>
+        <h2 id="inbox">${n === 0 ? 'Nothing needs you' : `${n} ${n === 1 ? 'needs' : 'need'} you`}</h2>
+        ${rows(waiting.value)}
+        ${toRead.value.length > 0 && html`<h2>To read <span class="dim">${toRead.value.length}</span></h2>${rows(toRead.value)}`}
         ${briefs > 1 && html`<p><button type="button" onClick=${() => decideAll(items)} disabled=${connection.value !== 'live'}>Let through those read… <kbd>Y</kbd></button></p>`}
       </section>
       <section class="item" aria-label="The open item">
@@ -166,7 +175,7 @@ function Nothing() {
   const workers = repositories.value.flatMap((it) => it.workers).filter(({ liveness, status }) => status === 'active' && liveness !== 'silent');
   return html`
     <main id="main" tabindex="-1" class="page">
-      <h1>Nothing waits for you</h1>
+      <h1>Nothing needs you</h1>
       <p>${count(workers.length, 'worker')} ${workers.length === 1 ? 'shows' : 'show'} a sign of life. <a href=${to('board')}>The board</a></p>
     </main>
   `;

@@ -1,5 +1,5 @@
-// What waits beside briefs: a question, a failed task, a lease that is over, a report. Each with the verb
-// that ends it.
+// What there is beside briefs: a question, a failed task, a lease that is over, a report, and whatever a command
+// settles. Each with the verb that ends it.
 // @ts-check
 
 import { html, useEffect, useState } from './preact.js';
@@ -20,6 +20,7 @@ import { age, plain, saying } from './words.js';
 export function OtherItem({ item }) {
   if (item.kind === 'report') return html`<${ReportItem} item=${item} />`;
   if (item.kind === 'query') return html`<${QueryItem} item=${item} />`;
+  if (item.kind === 'other') return html`<${NeedItem} item=${item} />`;
   return html`<${TaskItem} item=${item} />`;
 }
 
@@ -40,6 +41,15 @@ function TaskItem({ item: { kind, list, task } }) {
     ${kind === 'lease' && html`<p>${plain(task.claim?.by ?? '')} did not renew its claim. Released, the task is ready for another worker.</p>`}
     ${full?.result != null && kind !== 'lease' && (full.result.text === '' ? html`<p class="dim">No words were given.</p>` : html`<${Prose} text=${full.result.text} />`)}
     <p class="decide"><button type="button" class="main" disabled=${!canAct.value} onClick=${run}>${{ answer: 'Answer…', reopen: 'Reopen', release: 'Release…' }[verb]} <kbd>${key}</kbd></button></p>
+  `;
+}
+
+/** @param {{ item: Extract<Item, { kind: 'other' }> }} of */
+function NeedItem({ item: { need } }) {
+  return html`
+    <h2>${plain(need.line)}</h2>
+    ${need.at !== null && need.kind !== 'parked' && html`<p class="dim">${age(need.at)} ago</p>`}
+    ${need.settle_with === null ? html`<p class="dim">There is nothing to do but wait.</p>` : html`<p>In a terminal: <code>${plain(need.settle_with)}</code></p>`}
   `;
 }
 

@@ -1,9 +1,11 @@
-// What waits for the person: briefs, questions, failed tasks, leases that ran out, unread reports.
+// What needs the person, as the daemon lists it for every face; and what is there to read: reports, leases that
+// ran out.
 //
-// Briefs and reports are asked for again once mail has settled; the rest is in the tasks as they are told.
+// Asked for again once mail, or a task that ended badly, has settled. Each row is shown as the thing that it is
+// about, where that is known here.
 // @ts-check
 
-import { computed, effect, signal } from './preact.js';
+import { batch, computed, effect, signal } from './preact.js';
 import { get } from './api.js';
 import { canAct, keepOrder, listNames, lists, mailMoved, repositories } from './state.js';
 import { fail, say } from './notices.js';
@@ -14,19 +16,24 @@ import { now } from './words.js';
  *   | { kind: 'brief', brief: Brief }
  *   | { kind: 'report', report: Report }
  *   | { kind: 'query', message: Message['message'] }
- *   | { kind: 'stuck' | 'failed' | 'lease', list: string, task: Task })} Item
+ *   | { kind: 'stuck' | 'failed' | 'lease', list: string, task: Task }
+ *   | { kind: 'other', need: Need })} Item
  */
 
 /** So long after the last transition it is asked again. */
 const SETTLED = 200;
 
-/** @type {import('./preact.js').Signal<Item[]>} */
+/** The rows of the daemon. @type {import('./preact.js').Signal<Need[]>} */
+const needs = signal([]);
+/** Briefs, questions and reports in full. @type {import('./preact.js').Signal<Item[]>} */
 const mail = signal([]);
 /** Tasks that ended badly, by list and id. @type {import('./preact.js').Signal<Map<string, Item>>} */
 const tasks = signal(new Map());
 /** Claims by list and id. Each change of a claim is noted; whether one is over is looked at with the clock. @type {Map<string, Item>} */
 const leases = new Map();
 const leaseEnded = signal(0);
+/** Counts the changes of tasks that ended badly. */
+const tasksMoved = signal(0);
 /** Whether what waits is known. */
 export const isKnown = signal(false);
 
@@ -35,10 +42,27 @@ const lapsed = computed(() => {
   return [...leases.values()].filter(({ at }) => Date.parse(at ?? '') < now.value);
 });
 
-/** All that waits, the oldest first. */
-export const waiting = computed(() =>
-  [...mail.value, ...tasks.value.values(), ...lapsed.value].sort((a, b) => ((a.at ?? '') < (b.at ?? '') ? -1 : 1)),
-);
+/** A message's name, however its number is written. @param {string} name */
+const named = (name) => name.replace(/\/0*(\d+)$/, '/$1');
+
+/** A row as what it is about. @param {Need} need @returns {Item} */
+function itemOf(need) {
+  const repo = repositories.value.find(({ name }) => name === need.repo)?.id ?? '';
+  const isTask = need.kind === 'stuck' || need.kind === 'failed';
+  const id = `${repo}/${named(need.item)}`;
+  const known = isTask ? tasks.value.get(need.item) : mail.value.find((it) => it.id === id && it.kind !== 'report');
+  return known ?? { id: `${id} ${need.kind}`, repo, at: need.at, kind: 'other', need };
+}
+
+/** All that needs the person, in the order of every face. */
+export const waiting = computed(() => needs.value.map(itemOf));
+
+/** What is there beside it, the oldest first. */
+export const toRead = computed(() => {
+  const shown = new Set(waiting.value.map(({ id }) => id));
+  const rest = [...mail.value.filter(({ id, kind }) => kind !== 'brief' && !shown.has(id)), ...lapsed.value];
+  return rest.sort((a, b) => ((a.at ?? '') < (b.at ?? '') ? -1 : 1));
+});
 
 /** @param {string} repo @param {string} list @param {Task} task @returns {Item | null} */
 function ofTask(repo, list, task) {
@@ -73,7 +97,11 @@ function look(list, changed, removed) {
     drop(`${list}/${id}`);
     differs = next.delete(`${list}/${id}`) || differs;
   }
-  if (differs) tasks.value = next;
+  if (!differs) return;
+  batch(() => {
+    tasks.value = next;
+    tasksMoved.value += 1;
+  });
 }
 keepOrder(look);
 
@@ -88,18 +116,21 @@ async function ask() {
     const items = briefs.map((/** @type {Brief} */ brief) => ({ id: `${repo}/${brief.brief.worker}/inbox/${brief.brief.seq}`, repo, at: brief.brief.submitted_at, kind: 'brief', brief }));
     const queries = messages.filter((/** @type {Message} */ it) => (it.message.subject === 'QUERY' || it.message.subject === 'STUCK') && it.message.place.includes('/outbox/'));
     const places = new Set(queries.map((/** @type {Message} */ it) => it.message.place));
-    for (const { message } of queries) items.push({ id: `${repo}/${message.place}`, repo, at: message.at, kind: 'query', message });
+    for (const { message } of queries) items.push({ id: `${repo}/${named(message.place)}`, repo, at: message.at, kind: 'query', message });
     for (const report of reports) {
       const place = `${report.report.worker}/outbox/${report.report.seq}`;
       if (!places.has(place)) items.push({ id: `${repo}/${place}`, repo, at: report.report.produced_at, kind: 'report', report });
     }
     return items;
   });
-  const were = new Set(mail.peek().map(({ id }) => id));
-  const items = (await Promise.all(asked)).flat();
+  const were = new Set(waiting.peek().map(({ id }) => id));
+  const [rows, items] = await Promise.all([get('/v1/needs', { all: 'true' }), Promise.all(asked)]);
   const isFirst = !isKnown.peek();
-  mail.value = items;
-  const fresh = items.filter(({ id }) => !were.has(id)).length;
+  batch(() => {
+    needs.value = rows.needs;
+    mail.value = items.flat();
+  });
+  const fresh = waiting.peek().filter(({ id }) => !were.has(id)).length;
   if (!isFirst && fresh > 0) say(`${fresh} new in the Inbox.`);
 }
 
@@ -111,6 +142,7 @@ export const askAgain = () =>
 
 effect(() => {
   void mailMoved.value;
+  void tasksMoved.value;
   if (!canAct.value || listNames.value.length + repositories.value.length === 0) return;
   const timer = setTimeout(askAgain, isKnown.peek() ? SETTLED : 0);
   return () => clearTimeout(timer);
