@@ -96,6 +96,9 @@ export function titleOf(item) {
   return { sign, who: item.task.claim?.by ?? item.task.owner ?? '', text: `${word}#${item.task.id} ${plain(item.task.subject)}` };
 }
 
+/** Whether its time is still to come. @param {Item} item */
+const isUntil = (item) => item.kind === 'other' && item.need.kind === 'parked';
+
 /** All that is listed. */
 const listed = () => [...waiting.value, ...toRead.value];
 
@@ -145,8 +148,8 @@ export function Inbox() {
           <li key=${it.id}>
             <button type="button" aria-current=${isIt ? 'true' : undefined} tabindex=${isIt ? 0 : -1} onClick=${() => select(it, true)}>
               <span class=${`sign kind-${it.kind}`} aria-hidden="true">${sign}</span>
-              <b>${plain(who)}</b> <span class="title">${text}</span>
-              <span class="dim">${isSeveral ? `${repositories.value.find(({ id }) => id === it.repo)?.name ?? ''} ` : ''}${age(it.at)}</span>
+              ${who !== '' && html`<b>${plain(who)}</b> `}<span class="title">${text}</span>
+              <span class="dim">${isSeveral ? `${repositories.value.find(({ id }) => id === it.repo)?.name ?? ''} ` : ''}${isUntil(it) ? '' : age(it.at)}</span>
             </button>
           </li>
         `;
