@@ -91,13 +91,9 @@ export function titleOf(item) {
   if (item.kind === 'report') return { sign: '⚑', who: item.report.report.worker, text: `reports: ${plain(saying(item.report.report.body)).slice(0, 80)}` };
   if (item.kind === 'other') return { sign: '▲', who: '', text: plain(item.need.line) };
   if (item.kind === 'query') return { sign: '?', who: item.message.from, text: plain(item.message.title) };
-  const sign = item.kind === 'stuck' ? '▲' : item.kind === 'failed' ? '✗' : '◷';
-  const word = item.kind === 'lease' ? 'lease over: ' : item.kind === 'stuck' ? 'asks: ' : 'failed: ';
-  return { sign, who: item.task.claim?.by ?? item.task.owner ?? '', text: `${word}#${item.task.id} ${plain(item.task.subject)}` };
+  const [sign, word] = item.kind === 'stuck' ? ['▲', 'asks'] : ['✗', 'failed'];
+  return { sign, who: item.task.owner ?? '', text: `${word}: #${item.task.id} ${plain(item.task.subject)}` };
 }
-
-/** Whether its time is still to come. @param {Item} item */
-const isUntil = (item) => item.kind === 'other' && item.need.kind === 'parked';
 
 /** All that is listed. */
 const listed = () => [...waiting.value, ...toRead.value];
@@ -149,7 +145,7 @@ export function Inbox() {
             <button type="button" aria-current=${isIt ? 'true' : undefined} tabindex=${isIt ? 0 : -1} onClick=${() => select(it, true)}>
               <span class=${`sign kind-${it.kind}`} aria-hidden="true">${sign}</span>
               ${who !== '' && html`<b>${plain(who)}</b> `}<span class="title">${text}</span>
-              <span class="dim">${isSeveral ? `${repositories.value.find(({ id }) => id === it.repo)?.name ?? ''} ` : ''}${isUntil(it) ? '' : age(it.at)}</span>
+              <span class="dim">${isSeveral ? `${repositories.value.find(({ id }) => id === it.repo)?.name ?? ''} ` : ''}${age(it.at)}</span>
             </button>
           </li>
         `;

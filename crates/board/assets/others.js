@@ -1,5 +1,4 @@
-// What there is beside briefs: a question, a failed task, a lease that is over, a report, and whatever a command
-// settles. Each with the verb that ends it.
+// What there is beside briefs, each with the verb or the command that ends it.
 // @ts-check
 
 import { html, useEffect, useState } from './preact.js';
@@ -24,31 +23,30 @@ export function OtherItem({ item }) {
   return html`<${TaskItem} item=${item} />`;
 }
 
-/** @param {{ item: Extract<Item, { kind: 'stuck' | 'failed' | 'lease' }> }} of */
+/** @param {{ item: Extract<Item, { kind: 'stuck' | 'failed' }> }} of */
 function TaskItem({ item: { kind, list, task } }) {
   const [full, setFull] = useState(/** @type {FullTask | null} */ (null));
   useEffect(() => {
     get(`/v1/tasks/${part(list)}/${part(task.id)}`).then(setFull).catch(fail);
   }, [task]);
-  const verb = kind === 'stuck' ? 'answer' : kind === 'failed' ? 'reopen' : 'release';
-  const key = { answer: 'A', reopen: 'o', release: 'r' }[verb];
+  const isAsked = kind === 'stuck';
+  const verb = isAsked ? 'answer' : 'reopen';
+  const key = isAsked ? 'A' : 'o';
   const run = () => void act(verb, list, task);
   useKeys('This item', () => [{ key, does: verb, run }], [task]);
-  const title = { stuck: 'A question', failed: 'It failed', lease: 'The lease is over' }[kind];
   return html`
-    <h2>${title}: <a href=${toTask(list, task.id)}>#${task.id} ${plain(task.subject)}</a></h2>
-    <p class="dim">${plain(task.claim?.by ?? task.owner ?? '')} · ${age(kind === 'lease' ? task.claim?.expires_at : task.ended_at)} ago · try ${task.attempts}</p>
-    ${kind === 'lease' && html`<p>${plain(task.claim?.by ?? '')} did not renew its claim. Released, the task is ready for another worker.</p>`}
-    ${full?.result != null && kind !== 'lease' && (full.result.text === '' ? html`<p class="dim">No words were given.</p>` : html`<${Prose} text=${full.result.text} />`)}
-    <p class="decide"><button type="button" class="main" disabled=${!canAct.value} onClick=${run}>${{ answer: 'Answer…', reopen: 'Reopen', release: 'Release…' }[verb]} <kbd>${key}</kbd></button></p>
+    <h2>${isAsked ? 'A question' : 'It failed'}: <a href=${toTask(list, task.id)}>#${task.id} ${plain(task.subject)}</a></h2>
+    <p class="dim">${plain(task.owner ?? '')} · ${age(task.ended_at)} ago · try ${task.attempts}</p>
+    ${full?.result != null && (full.result.text === '' ? html`<p class="dim">No words were given.</p>` : html`<${Prose} text=${full.result.text} />`)}
+    <p class="decide"><button type="button" class="main" disabled=${!canAct.value} onClick=${run}>${isAsked ? 'Answer…' : 'Reopen'} <kbd>${key}</kbd></button></p>
   `;
 }
 
 /** @param {{ item: Extract<Item, { kind: 'other' }> }} of */
-function NeedItem({ item: { need } }) {
+function NeedItem({ item: { at, need } }) {
   return html`
     <h2>${plain(need.line)}</h2>
-    ${need.at !== null && need.kind !== 'parked' && html`<p class="dim">${age(need.at)} ago</p>`}
+    ${at !== null && html`<p class="dim">${age(at)} ago</p>`}
     ${need.settle_with === null ? html`<p class="dim">There is nothing to do but wait.</p>` : html`<p>In a terminal: <code>${plain(need.settle_with)}</code></p>`}
   `;
 }

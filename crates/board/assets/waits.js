@@ -1,22 +1,19 @@
-// What needs the person, as the daemon lists it for every face; and what is there to read: reports, leases that
-// ran out.
+// What needs the person, as the daemon lists it for every face; and what is there to read.
 //
-// Asked for again once mail, or a task that ended badly, has settled. Each row is shown as the thing that it is
-// about, where that is known here.
+// Asked for again once mail, or a task that ended badly, has settled. A row is shown as what it is about.
 // @ts-check
 
 import { batch, computed, effect, signal } from './preact.js';
 import { get } from './api.js';
 import { canAct, keepOrder, listNames, lists, mailMoved, repositories } from './state.js';
 import { fail, say } from './notices.js';
-import { now } from './words.js';
 
 /**
  * @typedef {{ id: string, repo: string, at: string | null } & (
  *   | { kind: 'brief', brief: Brief }
  *   | { kind: 'report', report: Report }
  *   | { kind: 'query', message: Message['message'] }
- *   | { kind: 'stuck' | 'failed' | 'lease', list: string, task: Task }
+ *   | { kind: 'stuck' | 'failed', list: string, task: Task }
  *   | { kind: 'other', need: Need })} Item
  */
 
@@ -27,83 +24,44 @@ const SETTLED = 200;
 const needs = signal([]);
 /** Briefs, questions and reports in full. @type {import('./preact.js').Signal<Item[]>} */
 const mail = signal([]);
-/** Tasks that ended badly, by list and id. @type {import('./preact.js').Signal<Map<string, Item>>} */
-const tasks = signal(new Map());
-/** Claims by list and id. Each change of a claim is noted; whether one is over is looked at with the clock. @type {Map<string, Item>} */
-const leases = new Map();
-const leaseEnded = signal(0);
 /** Counts the changes of tasks that ended badly. */
 const tasksMoved = signal(0);
 /** Whether what waits is known. */
 export const isKnown = signal(false);
-
-const lapsed = computed(() => {
-  void leaseEnded.value;
-  return [...leases.values()].filter(({ at }) => Date.parse(at ?? '') < now.value);
-});
 
 /** A message's name, however its number is written. @param {string} name */
 const named = (name) => name.replace(/\/0*(\d+)$/, '/$1');
 
 /** A row as what it is about. @param {Need} need @returns {Item} */
 function itemOf(need) {
+  const { kind, item, at } = need;
   const repo = repositories.value.find(({ name }) => name === need.repo)?.id ?? '';
-  const isTask = need.kind === 'stuck' || need.kind === 'failed';
-  const id = `${repo}/${named(need.item)}`;
-  const known = isTask ? tasks.value.get(need.item) : mail.value.find((it) => it.id === id && it.kind !== 'report');
-  return known ?? { id: `${id} ${need.kind}`, repo, at: need.at, kind: 'other', need };
+  if (kind === 'stuck' || kind === 'failed') {
+    const list = item.slice(0, item.lastIndexOf('/'));
+    const task = lists.get(list)?.tasks.get(need.task ?? '')?.value;
+    if (task !== undefined) return { id: item, repo, at, kind, list, task };
+  }
+  const id = `${repo}/${named(item)}`;
+  const known = mail.value.find((it) => it.id === id);
+  // The time of an account is when it opens.
+  return known ?? { id: `${id} ${kind}`, repo, at: kind === 'parked' ? null : at, kind: 'other', need };
 }
 
 /** All that needs the person, in the order of every face. */
 export const waiting = computed(() => needs.value.map(itemOf));
 
-/** What is there beside it, the oldest first. */
+/** What is there beside it. */
 export const toRead = computed(() => {
   const shown = new Set(waiting.value.map(({ id }) => id));
-  const rest = [...mail.value.filter(({ id, kind }) => kind !== 'brief' && !shown.has(id)), ...lapsed.value];
-  return rest.sort((a, b) => ((a.at ?? '') < (b.at ?? '') ? -1 : 1));
+  return mail.value.filter(({ id, kind }) => kind !== 'brief' && !shown.has(id));
 });
 
-/** @param {string} repo @param {string} list @param {Task} task @returns {Item | null} */
-function ofTask(repo, list, task) {
-  const id = `${list}/${task.id}`;
-  if (task.state === 'stuck' || task.state === 'failed') return { id, repo, at: task.ended_at, kind: task.state, list, task };
-  const ends = task.claim?.expires_at ?? null;
-  return ends === null ? null : { id, repo, at: ends, kind: 'lease', list, task };
-}
-
-/** A claim that is no more, or was renewed. @param {string} id */
-function drop(id) {
-  const was = leases.get(id);
-  if (was === undefined) return;
-  leases.delete(id);
-  if (Date.parse(was.at ?? '') < now.peek()) leaseEnded.value += 1;
-}
-
-/** @param {string} list @param {Task[]} changed @param {string[]} removed */
-function look(list, changed, removed) {
-  const next = new Map(tasks.peek());
-  let differs = false;
-  for (const task of changed) {
-    const id = `${list}/${task.id}`;
-    const item = ofTask(lists.get(list)?.repo ?? '', list, task);
-    const isLease = item?.kind === 'lease';
-    drop(id);
-    differs ||= next.has(id) || (item !== null && !isLease);
-    next.delete(id);
-    if (item !== null) (isLease ? leases : next).set(id, item);
-  }
-  for (const id of removed) {
-    drop(`${list}/${id}`);
-    differs = next.delete(`${list}/${id}`) || differs;
-  }
-  if (!differs) return;
-  batch(() => {
-    tasks.value = next;
-    tasksMoved.value += 1;
-  });
-}
-keepOrder(look);
+keepOrder((list, changed, removed) => {
+  const shown = new Set(needs.peek().map(({ item }) => item));
+  const isBad = (/** @type {Task} */ { state }) => state === 'stuck' || state === 'failed';
+  const ids = [...changed.map(({ id }) => id), ...removed];
+  if (changed.some(isBad) || ids.some((id) => shown.has(`${list}/${id}`))) tasksMoved.value += 1;
+});
 
 async function ask() {
   const asked = repositories.peek().map(async ({ id: repo }) => {

@@ -222,6 +222,8 @@ fn one_whose_home_was_made_anew_ends_and_leaves_the_next_one_alone() {
 fn one_whose_home_was_removed_ends_and_makes_none() {
     let place = Place::new();
     let served = place.serve();
+    // Its note is durable by then.
+    until("it is announced", || served.get("/v1/daemon").status == 200);
     std::fs::remove_dir_all(place.home.root()).unwrap();
     until("it ends", || served.has_ended());
     assert!(!place.home.root().exists());
