@@ -1,4 +1,4 @@
-// The Inbox: one list of all that needs the person, what there is to read below it, and the item that is open.
+// The Inbox: all that needs the person, what there is to read, and the item that is open.
 //
 // The selection stays on its item while others arrive. When its item is settled it moves by itself, and for
 // 300 ms nothing is decided: a key meant for one must not hit the next.
@@ -95,7 +95,6 @@ export function titleOf(item) {
   return { sign, who: item.task.owner ?? '', text: `${word}: #${item.task.id} ${plain(item.task.subject)}` };
 }
 
-/** All that is listed. */
 const listed = () => [...waiting.value, ...toRead.value];
 
 export function Inbox() {
@@ -144,7 +143,7 @@ export function Inbox() {
           <li key=${it.id}>
             <button type="button" aria-current=${isIt ? 'true' : undefined} tabindex=${isIt ? 0 : -1} onClick=${() => select(it, true)}>
               <span class=${`sign kind-${it.kind}`} aria-hidden="true">${sign}</span>
-              ${who !== '' && html`<b>${plain(who)}</b> `}<span class="title">${text}</span>
+              ${who && html`<b>${plain(who)}</b> `}<span class="title">${text}</span>
               <span class="dim">${isSeveral ? `${repositories.value.find(({ id }) => id === it.repo)?.name ?? ''} ` : ''}${age(it.at)}</span>
             </button>
           </li>

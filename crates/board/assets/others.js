@@ -47,7 +47,7 @@ function NeedItem({ item: { at, need } }) {
   return html`
     <h2>${plain(need.line)}</h2>
     ${at !== null && html`<p class="dim">${age(at)} ago</p>`}
-    ${need.settle_with === null ? html`<p class="dim">There is nothing to do but wait.</p>` : html`<p>In a terminal: <code>${plain(need.settle_with)}</code></p>`}
+    ${need.settle_with !== null && html`<p>In a terminal: <code>${plain(need.settle_with)}</code></p>`}
   `;
 }
 

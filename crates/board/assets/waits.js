@@ -58,9 +58,8 @@ export const toRead = computed(() => {
 
 keepOrder((list, changed, removed) => {
   const shown = new Set(needs.peek().map(({ item }) => item));
-  const isBad = (/** @type {Task} */ { state }) => state === 'stuck' || state === 'failed';
   const ids = [...changed.map(({ id }) => id), ...removed];
-  if (changed.some(isBad) || ids.some((id) => shown.has(`${list}/${id}`))) tasksMoved.value += 1;
+  if (changed.some(({ state }) => state === 'stuck' || state === 'failed') || ids.some((id) => shown.has(`${list}/${id}`))) tasksMoved.value += 1;
 });
 
 async function ask() {
