@@ -124,11 +124,8 @@ pub fn decide(
             Some(seq) => seq,
             None => newest_seen(mail, wish.seen.as_ref())?,
         };
-        let letter = match locked.brief_view(actor, seq) {
+        let letter = match unless_archived(mail, seq, locked.brief_view(actor, seq)) {
             Ok(letter) => letter,
-            Err(Error::NotFound { .. }) if mail.is_archived(seq)? => {
-                return Err(archived(mail, seq));
-            }
             // What nobody can read can still be kept from everybody.
             Err(why @ (Error::NotFound { .. } | Error::Disk(disk::Error::Malformed { .. })))
                 if wish.decision == Decision::Rejected && wish.seen.is_none() =>
@@ -152,9 +149,15 @@ pub fn decide(
     })
 }
 
-fn archived(mail: &Mail<'_>, seq: Seq) -> Error {
-    let worker = mail.worker.clone();
-    DecisionRefusal::Archived { worker, seq }.into()
+/// The brief that was looked for; that it is over, where it is not found and lies in the archive.
+fn unless_archived(mail: &Mail<'_>, seq: Seq, found: Result<BriefView>) -> Result<BriefView> {
+    match found {
+        Err(Error::NotFound { .. }) if mail.is_archived(seq)? => {
+            let worker = mail.worker.clone();
+            Err(DecisionRefusal::Archived { worker, seq }.into())
+        }
+        found => found,
+    }
 }
 
 /// The newest brief that waits, for somebody who can tell by a hash whether that is the one that was
@@ -224,10 +227,7 @@ pub fn ratify_listed(
 
 /// A brief that can be decided on now; refused where it cannot.
 pub fn open(mail: &Mail<'_>, seq: Seq) -> Result<BriefView> {
-    let letter = match briefs::show(mail, seq) {
-        Err(Error::NotFound { .. }) if mail.is_archived(seq)? => return Err(archived(mail, seq)),
-        letter => letter?,
-    };
+    let letter = unless_archived(mail, seq, briefs::show(mail, seq))?;
     let on = BriefSubject {
         worker: &mail.worker,
         seq,
@@ -268,12 +268,7 @@ pub fn edit(
         }
         let locked = mail.lock(Direction::Inbox)?;
         locked.repair(actor)?;
-        let mut letter = match locked.brief_view(actor, seq) {
-            Err(Error::NotFound { .. }) if mail.is_archived(seq)? => {
-                return Err(archived(mail, seq));
-            }
-            letter => letter?,
-        };
+        let mut letter = unless_archived(mail, seq, locked.brief_view(actor, seq))?;
         let mut wish = DecisionRequest::new(Decision::Edited, via);
         wish.seen = Some(seen.clone());
         // Asked before anything is written: the first decision stands.
