@@ -32,7 +32,7 @@ use crate::{
 };
 
 /// Who holds a task of which repository and showed no sign of life by it lately; the command that frees it.
-type Holders = BTreeMap<(RepoId, WorkerId), Option<String>>;
+type Holders = BTreeMap<(RepoId, WorkerId), String>;
 
 /// Of so many failed tasks of a list the reason is read.
 const REASONS: usize = 20;
@@ -135,10 +135,9 @@ pub fn needs(home: &Home, lists: &ListReader, scope: NeedsScope<'_>) -> Result<N
         if given.is_some_and(|(it, _)| it.id().as_str() == id.as_str()) {
             continue;
         }
-        let read = |list: &List<'_>| Ok(lists.look(list)?.outlines);
         match List::open(home, &id) {
-            Ok(list) if scope.has(&list) => match read(&list) {
-                Ok(tasks) => look(&list, &tasks, &mut found),
+            Ok(list) if scope.has(&list) => match lists.look(&list) {
+                Ok(loaded) => look(&list, &loaded.outlines, &mut found),
                 Err(error) => found.take(&format!("list {id}"), Err(error)),
             },
             Ok(_) => {}
@@ -294,8 +293,9 @@ impl TaskPlace<'_> {
             // Claiming and renewing are signs of life.
             let is_quiet = |it: &Claim| now.duration_since(it.expires_at - it.lease) > FRESH;
             for (task, claim) in claims.filter(|(_, it)| it.is_live(now) && is_quiet(it)) {
-                let command = self.command("task release", task).map(|it| it + " --force");
-                holders.insert((repo.id.clone(), claim.by.clone()), command);
+                let command = self.command("task release", task);
+                let holder = (repo.id.clone(), claim.by.clone());
+                holders.insert(holder, format!("{command} --force"));
             }
         }
         let has_failed = |it: &&Arc<Outline>| it.state == State::Failed;
@@ -346,12 +346,12 @@ impl TaskPlace<'_> {
     }
 
     /// A command about a task, as it works from within the repository.
-    fn command(&self, verb: &str, task: &Outline) -> Option<String> {
+    fn command(&self, verb: &str, task: &Outline) -> String {
         let elsewhere = match self.is_own() {
             true => String::new(),
             false => format!(" --list {}", quoted(self.list.id().as_str())),
         };
-        Some(format!("flagpost {verb} {}{elsewhere}", task.id))
+        format!("flagpost {verb} {}{elsewhere}", task.id)
     }
 
     /// What the last worker said. A file that is gone meanwhile has nothing to say.
@@ -372,7 +372,7 @@ impl TaskPlace<'_> {
             n => format!("; {n} tasks wait for it"),
         };
         need.line = format!("{}: failed{reason}{waits}", self.title(task));
-        need.settle_with = self.command("retry", task);
+        need.settle_with = Some(self.command("retry", task));
         need
     }
 
@@ -403,7 +403,7 @@ impl TaskPlace<'_> {
             said: asked.said.clone(),
         };
         need.line = format!("{}: {}", self.title(task), words(asked));
-        need.settle_with = self.command("answer", task).map(|it| it + " 'WORDS'");
+        need.settle_with = Some(format!("{} 'WORDS'", self.command("answer", task)));
         need
     }
 }
@@ -493,11 +493,11 @@ fn silent(home: &Home, repository: &Repository, holders: &Holders) -> Result<Vec
         let command = holders.get(&(repository.id.clone(), worker.clone()));
         Some((worker, command.filter(|_| is_silent)?.clone()))
     });
-    let of = |(worker, command): (WorkerId, Option<String>)| {
+    let of = |(worker, command): (WorkerId, String)| {
         let mut need = need(Some(repository), NoticeKind::Silent, worker.to_string());
         need.item.state = "is silent and holds a task";
         need.line = format!("{worker} is silent and holds a task");
-        need.settle_with = command;
+        need.settle_with = Some(command);
         need
     };
     Ok(silent.map(of).collect())

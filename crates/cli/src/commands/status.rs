@@ -133,8 +133,7 @@ fn show(context: &Context, rows: Option<usize>) -> anyhow::Result<Answer> {
     let mut page = StatusPage::new(screen);
     needs::section(screen, &mut page, &needs);
     page.say(format!(
-        "{}{}{}: {}{}\n",
-        if needs.all.is_empty() { "" } else { "\n" },
+        "{}{}: {}{}\n",
         screen.bold(list.id().as_str()),
         root.map(|root| format!(" in {}", root.display()))
             .unwrap_or_default(),
@@ -253,9 +252,6 @@ fn no_list(context: &Context, why: &Error, rows: Option<usize>) -> anyhow::Resul
     let needs = needs::read(context, None)?;
     let mut page = StatusPage::new(Screen::of(context));
     needs::section(Screen::of(context), &mut page, &needs);
-    if !needs.all.is_empty() {
-        page.say("\n");
-    }
     let (list, vanished) = match why {
         Error::ListVanished { list, tasks, .. } => (Some(list), tasks.iter().cloned().collect()),
         _ => (None, Vec::new()),

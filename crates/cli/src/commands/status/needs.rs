@@ -15,10 +15,14 @@ pub fn read(context: &Context, list: Option<ReadList<'_>>) -> anyhow::Result<Nee
     Ok(needs(&context.home, &ListReader::default(), scope)?)
 }
 
-/// Puts them on the page: how many, and of each what it says and the command that settles it.
+/// Begins the page with them: how many, and of each what it says and the command that settles it.
 pub fn section(screen: Screen, page: &mut StatusPage, needs: &Needs) {
+    if needs.all.is_empty() {
+        return;
+    }
     let title = format!("Needs you: {}", needs.all.len());
     page.list(&title, needs.all.iter().map(|it| row(screen, it)));
+    page.say("\n");
 }
 
 fn row(screen: Screen, need: &Need) -> String {
