@@ -3,7 +3,7 @@
 //! Owns the requests as data, and how each is spelled as a command of a shell, for the journal. They are
 //! carried out by `worker`, and by nothing else.
 
-use flagpost_core::operations::Operation;
+use flagpost_core::{operations::Operation, shell::quoted};
 use flagpost_model::{TaskId, decision::Decision, notification::Signal};
 use serde_json::{Map, Value, json};
 
@@ -128,10 +128,4 @@ impl Request {
         let command = format!("flagpost slash {}", quoted(line));
         Self::new(Operation::SlashDispatch, arguments, command)
     }
-}
-
-/// A word as a shell takes it.
-pub fn quoted(word: &str) -> String {
-    // A NUL is no part of a command line.
-    shlex::try_quote(word).map_or_else(|_| "''".to_owned(), |it| it.into_owned())
 }

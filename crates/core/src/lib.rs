@@ -46,6 +46,7 @@ pub mod reservations;
 pub mod roots;
 mod sequencer;
 pub mod sessions;
+pub mod shell;
 mod skipped;
 pub mod slash;
 pub mod tasks;

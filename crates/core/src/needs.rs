@@ -28,6 +28,7 @@ use crate::{
     repository::Repository,
     roots,
     sessions::{Session, SessionStatus, Sessions},
+    shell::quoted,
     skipped::Skipped,
 };
 
@@ -419,15 +420,6 @@ fn words(asked: &OpenQuestion<'_>) -> String {
             let more = if first.len() < said.len() { " …" } else { "" };
             format!("{} asks: {first}{more}", by.unwrap_or("somebody"))
         }
-    }
-}
-
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-:/".contains(c);
-    match word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
     }
 }
 

@@ -9,7 +9,7 @@ use std::{
     str::FromStr,
 };
 
-use flagpost_core::{Home, Settings, accounts::Account, config::AgentSettings};
+use flagpost_core::{Home, Settings, accounts::Account, config::AgentSettings, shell};
 use flagpost_model::{plain::plain, task::Task};
 
 use crate::{
@@ -42,7 +42,7 @@ pub(crate) fn asked_for(task: &Task) -> Option<&str> {
 pub(crate) fn lacking(name: &str) -> String {
     // A file may say anything, at any length.
     let name: String = plain(name).chars().take(LONGEST_NAME).collect();
-    let typed = shlex::try_quote(&name).unwrap_or_default();
+    let typed = shell::quoted(&name);
     format!("needs agent {name}, which this run does not have: add --agent {typed}")
 }
 

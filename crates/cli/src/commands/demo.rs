@@ -15,6 +15,7 @@ use flagpost_core::{
     Home, List, Repository, files,
     git::Git,
     plans::{self, ImportInput, ImportMode, OnBroken},
+    shell::quoted,
 };
 use flagpost_model::{
     SessionId, WorkerId,
@@ -30,12 +31,7 @@ use serde::Serialize;
 
 use self::operator::Operator;
 use super::run::watched;
-use crate::{
-    context::Context,
-    output::Answer,
-    progress::{OutcomeCounts, word},
-    screen::Screen,
-};
+use crate::{context::Context, output::Answer, progress::OutcomeCounts, screen::Screen};
 
 const PLAN: &str = include_str!("../demo/PLAN.md");
 const AGENT: &str = include_str!("../demo/agent.sh");
@@ -200,7 +196,7 @@ impl DemoDirs {
 }
 
 fn options(actor: WorkerId, agent: &Path) -> anyhow::Result<Options> {
-    let agent = format!("sh {}", word(&agent.display().to_string()));
+    let agent = format!("sh {}", quoted(&agent));
     Ok(Options {
         actor,
         agents: vec![agent.parse()?],
@@ -238,13 +234,12 @@ fn options(actor: WorkerId, agent: &Path) -> anyhow::Result<Options> {
 /// Commands to type, one after the other, from wherever the reader stands.
 fn where_to_look(context: &Context, place: &DemoDirs, home: &Home, report: &RunReport) -> String {
     let flagpost = program(context);
-    let path = |path: &Path| word(&path.display().to_string());
     let session = report.dir.strip_prefix(&place.project);
     let session = session.unwrap_or(&report.dir);
     let lines = [
-        (format!("cd {}", path(&place.project)), "what they wrote"),
+        (format!("cd {}", quoted(&place.project)), "what they wrote"),
         (
-            format!("export FLAGPOST_HOME={}", path(home.root())),
+            format!("export FLAGPOST_HOME={}", quoted(home.root())),
             "what Flagpost knows",
         ),
         ("sh run-tests.sh".to_owned(), "whether it works"),
@@ -257,7 +252,7 @@ fn where_to_look(context: &Context, place: &DemoDirs, home: &Home, report: &RunR
         ),
         (format!("{flagpost} session show"), "the run"),
         (
-            format!("cat {}/session_summary.md", path(session)),
+            format!("cat {}/session_summary.md", quoted(session)),
             "its summary",
         ),
     ];
@@ -278,6 +273,6 @@ fn program(context: &Context) -> String {
     let same = |found: PathBuf| found.canonicalize().ok() == own.canonicalize().ok();
     match found.is_some_and(same) {
         true => "flagpost".to_owned(),
-        false => word(&own.display().to_string()),
+        false => quoted(&own),
     }
 }

@@ -7,6 +7,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use flagpost_core::shell::quoted;
 use flagpost_model::{
     TaskId,
     session::{Attempt, AttemptRecord, Usage},
@@ -15,7 +16,7 @@ use flagpost_run::events::{Awaited, ReportMeaning, RunEvent};
 use jiff::Timestamp;
 
 use super::{
-    format::{self, denied, lasting, one_line},
+    format::{denied, lasting, one_line},
     outcome::ShownOutcome,
 };
 
@@ -327,7 +328,7 @@ impl RunProgress {
 
     /// The account of a run of the list that was named, if one was.
     pub fn of_list(list: Option<&str>) -> Self {
-        let elsewhere = list.map(|list| format!(" --list {}", format::word(list)));
+        let elsewhere = list.map(|list| format!(" --list {}", quoted(list)));
         Self {
             elsewhere: elsewhere.unwrap_or_default(),
             ..Self::default()

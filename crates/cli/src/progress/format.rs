@@ -36,11 +36,6 @@ pub fn first_line(text: &str) -> String {
     one_line(lines.next().unwrap_or_default())
 }
 
-/// A word as a shell takes it.
-pub fn word(word: &str) -> String {
-    shlex::try_quote(word).map_or_else(|_| word.to_owned(), |quoted| quoted.into_owned())
-}
-
 /// An attempt.
 pub fn a_try(attempt: Attempt) -> String {
     format!("try {} of {}", attempt.number, attempt.of)

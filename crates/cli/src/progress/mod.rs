@@ -30,7 +30,7 @@ use serde_json::{Map, Value};
 
 pub use account::RunProgress;
 pub use ending::{Next, OutcomeCounts, summary};
-pub use format::{dollars, tokens, word};
+pub use format::{dollars, tokens};
 pub use landing::short;
 pub use outcome::outcome;
 pub use words::words;

@@ -2,11 +2,12 @@
 //!
 //! Owns the words and their order. It holds no rule: where a branch stands, the answer says.
 
+use flagpost_core::shell::quoted;
 use jiff::Timestamp;
 use serde_json::Value;
 
 use super::age;
-use crate::{act::quoted, app::App, event::Outcome, landing::LandingPage, text};
+use crate::{app::App, event::Outcome, landing::LandingPage, text};
 
 /// So much of a commit's name is shown.
 const SHORT: usize = 10;
@@ -77,7 +78,7 @@ fn queue(app: &App, answer: &Value, is_whole: bool) -> Vec<(usize, String)> {
         }
     }
     if answer["doing"].is_null() && branches.iter().any(|it| it["state"] == "queued") {
-        let list = quoted(&text::line(&app.data.list));
+        let list = quoted(&*text::line(&app.data.list));
         let command = format!("In a terminal: flagpost land --list {list}");
         lines.extend([(0, String::new()), (0, command)]);
     }

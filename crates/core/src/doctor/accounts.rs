@@ -2,15 +2,15 @@
 
 use flagpost_model::finding::Code;
 
-use super::{Finding, word, world::World};
-use crate::{accounts, error::Result};
+use super::{Finding, world::World};
+use crate::{accounts, error::Result, shell::quoted};
 
 pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
     for (path, why) in accounts::unreadable(world.home)? {
         let what = format!("the note of an account that rests cannot be read: {why}");
         let hint = format!(
             "no account rests by it, and a run writes it anew where one has to: {}",
-            word(&path)
+            quoted(&path)
         );
         let finding = Finding::new(Code::ParkUnreadable, what);
         findings.push(finding.at(path).by_hand(hint));

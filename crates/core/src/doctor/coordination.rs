@@ -3,8 +3,8 @@
 use flagpost_disk::{dialects::coordination as layout, fsx};
 use flagpost_model::finding::Code;
 
-use super::{Finding, word, world::World};
-use crate::{coordination::Directory, error::Result};
+use super::{Finding, world::World};
+use crate::{coordination::Directory, error::Result, shell::quoted};
 
 /// The directory at the top of every repository that has one.
 pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
@@ -16,7 +16,7 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
         let mut tell = |what: String| {
             let hint = format!(
                 "mend it with an editor, while nobody works on {}",
-                word(&dir)
+                quoted(&dir)
             );
             let finding = Finding::new(Code::CoordinationBroken, what);
             findings.push(finding.at(dir.clone()).by_hand(hint));

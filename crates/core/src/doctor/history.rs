@@ -3,13 +3,14 @@
 use flagpost_disk as disk;
 use flagpost_model::{RepoId, WorkerId, finding::Code, id::MAX_NUMBER, task::Task};
 
-use super::{Finding, Fix, describe, word, world::World};
+use super::{Finding, Fix, describe, world::World};
 use crate::{
     error::{Error, Result},
     history::History,
     home::Home,
     list::List,
     relay::Fleet,
+    shell::quoted,
 };
 
 /// The histories of all repositories.
@@ -25,9 +26,10 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
                     Error::Disk(disk::Error::Damaged { .. }) => {
                         finding.fix(Fix::Resume(id.clone()))
                     }
-                    _ => {
-                        finding.by_hand(format!("make it a file that you can read: {}", word(path)))
-                    }
+                    _ => finding.by_hand(format!(
+                        "make it a file that you can read: {}",
+                        quoted(path)
+                    )),
                 });
                 continue;
             }

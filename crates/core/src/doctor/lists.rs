@@ -7,7 +7,7 @@ use flagpost_disk::{
 use flagpost_model::{ListId, RepoId, finding::Code};
 
 use super::{
-    Finding, Fix, describe, word,
+    Finding, Fix, describe,
     world::{RepositoryState, World},
 };
 use crate::{
@@ -17,6 +17,7 @@ use crate::{
     repository::record_path,
     roots::{self, RootStatus, Shadowed},
     sessions::shown,
+    shell::quoted,
 };
 
 /// Directories among the lists that nothing reads, and lists that are only read, since nothing of ours
@@ -27,7 +28,7 @@ pub(super) fn names(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
     for list in &foreign {
         let list = List::find(world.home, list)?;
         if let Err(error) = list.must_be_writable() {
-            let dir = word(list.dir());
+            let dir = quoted(list.dir());
             let hint = format!(
                 "to change it, rename {dir} where its program allows that, or take its tasks over \
                  with flagpost import {dir}"
@@ -65,7 +66,7 @@ pub(super) fn names(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
             );
             let hint = format!(
                 "move it away, and run 'flagpost doctor' again: {}",
-                word(&path)
+                quoted(&path)
             );
             let finding = Finding::new(Code::ListUnreadable, what);
             findings.push(finding.at(path).by_hand(hint));
@@ -84,7 +85,7 @@ fn has_list(world: &World<'_>, name: &str) -> bool {
 /// The directories that `tasks.roots` names. A setting that cannot be read is the settings' to tell.
 pub(super) fn roots(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
     for root in roots::scan(world.home).unwrap_or_default() {
-        let dir = word(&root.dir);
+        let dir = quoted(&root.dir);
         match root.standing {
             RootStatus::Missing => {
                 let what = format!("{dir} of tasks.roots is not there");
@@ -97,7 +98,7 @@ pub(super) fn roots(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
             }
             RootStatus::Readable { shadowed, .. } => {
                 for Shadowed { list, by } in shadowed {
-                    let first = word(&by);
+                    let first = quoted(&by);
                     let what = format!("{list} in {dir} is hidden by the one in {first}");
                     let finding = Finding::new(Code::ListShadowed, what);
                     let finding = finding.at(root.dir.join(list.as_str())).list(&list);
@@ -117,18 +118,24 @@ pub(super) fn mirror(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<(
         let (why, hint) = match absent.there {
             Instead::Other => (
                 "something else has its name",
-                format!("rename one of the two, if {} may go", word(&absent.path)),
+                format!("rename one of the two, if {} may go", quoted(&absent.path)),
             ),
             Instead::Nothing => (
                 "nothing is there",
-                format!("'flagpost config set tasks.mirror {}' makes it", word(dir)),
+                format!(
+                    "'flagpost config set tasks.mirror {}' makes it",
+                    quoted(dir)
+                ),
             ),
             Instead::OldCopy => (
                 "its copy is not up to date",
-                format!("'flagpost config set tasks.mirror {}' renews it", word(dir)),
+                format!(
+                    "'flagpost config set tasks.mirror {}' renews it",
+                    quoted(dir)
+                ),
             ),
         };
-        let what = format!("list {list} does not appear in {}: {why}", word(dir));
+        let what = format!("list {list} does not appear in {}: {why}", quoted(dir));
         let finding = Finding::new(Code::MirrorIncomplete, what);
         findings.push(finding.at(&absent.path).list(list).by_hand(hint));
     }
@@ -180,7 +187,7 @@ pub(super) fn bindings(world: &World<'_>, findings: &mut Vec<Finding>) -> Result
             Some(id) => finding.fix(Fix::Bind(seen.id().clone(), id)),
             None => finding.by_hand(format!(
                 "write the id of its repository, as 'git config flagpost.repoId' tells it there, into {}",
-                word(&path)
+                quoted(&path)
             )),
         });
     }

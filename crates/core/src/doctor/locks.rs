@@ -7,9 +7,10 @@ use flagpost_disk::{dialects::claude_tasks::LOCK, fsx};
 use flagpost_model::finding::Code;
 use jiff::SignedDuration;
 
-use super::{Finding, describe, word, world::World};
+use super::{Finding, describe, world::World};
 use crate::{
     error::Result, history::History, order::OfflineQueue, relay::Fleet, reservations::Reservations,
+    shell::quoted,
 };
 
 /// Nobody holds one of these longer than it takes to write some files.
@@ -64,7 +65,7 @@ fn unusable(world: &World<'_>, path: &Path) -> Option<String> {
     let stat = fsx::stat(world.home.fs(), path).ok().flatten()?;
     match stat.kind {
         fsx::FileKind::File if stat.mode & 0o600 == 0o600 => None,
-        fsx::FileKind::File => Some(format!("chmod u+rw {}", word(path))),
-        _ => Some(format!("move it out of the way: {}", word(path))),
+        fsx::FileKind::File => Some(format!("chmod u+rw {}", quoted(path))),
+        _ => Some(format!("move it out of the way: {}", quoted(path))),
     }
 }

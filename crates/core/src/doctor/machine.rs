@@ -6,8 +6,8 @@ use flagpost_disk::fsx::{self, Room};
 use flagpost_model::finding::Code;
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Finding, word, world::World};
-use crate::{error::Result, repository};
+use super::{Finding, world::World};
+use crate::{error::Result, repository, shell::quoted};
 
 /// Clocks of one fleet may differ by so much.
 const SKEW: SignedDuration = SignedDuration::from_mins(5);
@@ -74,14 +74,14 @@ fn of_room(room: Room, root: &Path) -> Option<Finding> {
         (
             Code::HomeReadOnly,
             what,
-            format!("mount -o remount,rw the file system of {}", word(root)),
+            format!("mount -o remount,rw the file system of {}", quoted(root)),
         )
     } else if room.bytes < LITTLE_ROOM {
         let what = format!("{} KiB are left on the home's disk", room.bytes >> 10);
         (
             Code::DiskFull,
             what,
-            format!("make room; 'df -h {}' shows it", word(root)),
+            format!("make room; 'df -h {}' shows it", quoted(root)),
         )
     } else if room.files.is_some_and(|files| files < FEW_FILES) {
         let what = format!(
@@ -91,7 +91,7 @@ fn of_room(room: Room, root: &Path) -> Option<Finding> {
         (
             Code::DiskFull,
             what,
-            format!("make room; 'df -i {}' shows it", word(root)),
+            format!("make room; 'df -i {}' shows it", quoted(root)),
         )
     } else {
         return None;

@@ -2,7 +2,7 @@
 
 use flagpost_model::{envelope::Direction, finding::Code};
 
-use super::{Finding, Fix, counter, word, world::World};
+use super::{Finding, Fix, counter, world::World};
 use crate::{
     error::{Result, shows},
     order,
@@ -11,6 +11,7 @@ use crate::{
         briefs::{self, BriefView},
         broken, reports, workers,
     },
+    shell::quoted,
     skipped::Skipped,
 };
 
@@ -27,8 +28,8 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
             findings.extend(skipped.into_iter().map(|it| {
                 let path = fleet.dir().join(&it.name);
                 let hint = match broken::put_away_by(&it) {
-                    Some(verb) => format!("{hint}: {}; or '{verb}' puts it away", word(&path)),
-                    None => format!("{hint}: {}", word(&path)),
+                    Some(verb) => format!("{hint}: {}; or '{verb}' puts it away", quoted(&path)),
+                    None => format!("{hint}: {}", quoted(&path)),
                 };
                 let what = format!("{} cannot be understood: {}", it.name, it.reason);
                 Finding::new(code, what).at(path).by_hand(hint)

@@ -262,14 +262,3 @@ pub fn examine(home: &Home, dir: &Path) -> Vec<Finding> {
     });
     findings
 }
-
-/// A path as a word of a shell.
-fn word(path: &Path) -> String {
-    let text = path.to_string_lossy();
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+".contains(c);
-    if text.chars().all(is_plain) {
-        text.into_owned()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
-    }
-}

@@ -5,8 +5,8 @@ use std::{ffi::OsString, path::PathBuf};
 use flagpost_disk::fsx;
 use flagpost_model::finding::Code;
 
-use super::{Finding, Fix, word, world::World};
-use crate::error::Result;
+use super::{Finding, Fix, world::World};
+use crate::{error::Result, shell::quoted};
 
 /// What people write by hand, with an editor's modes. It holds no secret: others may read it, were the
 /// home open. What it says must be its owner's word.
@@ -39,7 +39,7 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
         };
         let hint = format!(
             "'ls -l {}' shows it; put a directory in its place",
-            word(&link)
+            quoted(&link)
         );
         findings.push(
             Finding::new(Code::DirectoryLinked, what)
@@ -53,7 +53,7 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
         };
         if stat.kind == fsx::FileKind::Dir && stat.mode & 0o700 != 0o700 {
             let what = format!("nothing can be written here: the mode is {:o}", stat.mode);
-            let hint = format!("chmod u+rwx {}", word(&dir));
+            let hint = format!("chmod u+rwx {}", quoted(&dir));
             let finding = Finding::new(Code::HomeReadOnly, what);
             findings.push(finding.at(dir).by_hand(hint));
         }

@@ -2,10 +2,11 @@
 
 use flagpost_model::finding::Code;
 
-use super::{Finding, describe, word, world::World};
+use super::{Finding, describe, world::World};
 use crate::{
     error::Result,
     notifications::{self, NoticeSettings},
+    shell::quoted,
 };
 
 pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
@@ -15,7 +16,7 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
             let path = notifications::path(world.home);
             let hint = format!(
                 "move it away: then you are told once more of what waits now: {}",
-                word(&path)
+                quoted(&path)
             );
             let finding = Finding::new(Code::NoticesUnreadable, describe(&error));
             findings.push(finding.at(path).by_hand(hint));

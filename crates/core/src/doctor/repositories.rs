@@ -10,7 +10,7 @@ use flagpost_disk::fsx;
 use flagpost_model::{RepoId, finding::Code};
 
 use super::{
-    Finding, describe, word,
+    Finding, describe,
     world::{ListSnapshot, World},
 };
 use crate::{
@@ -19,6 +19,7 @@ use crate::{
     landing::{self, may_have_branches},
     repository::{carried, git_version, record_path},
     sessions::Sessions,
+    shell::quoted,
 };
 
 /// How much of the end of a history tells of what is still news.
@@ -43,7 +44,7 @@ pub(super) fn targets(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<
                 );
                 let hint = format!(
                     "'git -C {} log --left-right {from}...{to}' shows what went and what came",
-                    word(&place.top)
+                    quoted(&place.top)
                 );
                 let finding = Finding::new(Code::TargetMoved, what);
                 findings.push(finding.at(&place.top).by_hand(hint));
@@ -91,7 +92,7 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
             Err(error) => {
                 let hint = format!(
                     "it has to hold id, name, path and created_at; the first line of history.jsonl beside it tells the path: {}",
-                    word(&path)
+                    quoted(&path)
                 );
                 let finding = Finding::new(Code::RecordUnreadable, describe(error));
                 findings.push(finding.at(path).by_hand(hint));
@@ -101,7 +102,7 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
                 findings.extend(gone(world, id, Path::new(&record.path)).map(|what| {
                     let hint = format!(
                         "if it moved, write its new place as \"path\" into {}",
-                        word(&path)
+                        quoted(&path)
                     );
                     Finding::new(Code::RepositoryGone, what)
                         .at(&path)
@@ -113,7 +114,7 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
     if let Some((top, Err(error @ Error::InvalidId(_)))) = carried(world.home, &world.dir)? {
         let hint = format!(
             "set it to what it was, or take it away so that the next command gives it a new one: git -C {} config --unset flagpost.repoId",
-            word(&top)
+            quoted(&top)
         );
         let finding = Finding::new(Code::RepositoryIdInvalid, describe(&error));
         findings.push(finding.at(top).by_hand(hint));

@@ -2,8 +2,8 @@
 
 use flagpost_model::finding::Code;
 
-use super::{Finding, word, world::World};
-use crate::{error::Result, reservations::Reservations};
+use super::{Finding, world::World};
+use crate::{error::Result, reservations::Reservations, shell::quoted};
 
 /// The reservations of every repository.
 pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
@@ -13,7 +13,7 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
             let what = format!("{} is no reservation: {}", it.name, it.reason);
             let hint = format!(
                 "mend it with an editor, or move it away and reserve again: {}",
-                word(&path)
+                quoted(&path)
             );
             let finding = Finding::new(Code::ReservationBroken, what);
             findings.push(finding.at(path).by_hand(hint));

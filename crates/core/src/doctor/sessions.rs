@@ -9,11 +9,12 @@ use flagpost_model::{
     session::{Pid, ProgressStatus},
 };
 
-use super::{Finding, describe, word, world::World};
+use super::{Finding, describe, world::World};
 use crate::{
     error::Result,
     repository::Repository,
     sessions::{Session, SessionStatus, Sessions},
+    shell::quoted,
 };
 
 /// The sessions of every repository that is where it should be.
@@ -21,7 +22,7 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
     for place in &world.places {
         let sessions = Sessions::of(world.home, place);
         let unread = |error: &dyn std::error::Error| {
-            let hint = format!("'ls -l {}' shows what is there", word(sessions.root()));
+            let hint = format!("'ls -l {}' shows what is there", quoted(sessions.root()));
             let finding = Finding::new(Code::SessionUnreadable, describe(error));
             finding.at(sessions.root()).by_hand(hint)
         };
@@ -153,7 +154,7 @@ fn recover(place: &Repository, list: Option<&ListRef>) -> String {
     let list = list.map_or(place.name.as_str(), ListRef::as_str);
     format!(
         "cd {} && flagpost session recover --list {}",
-        word(&place.top),
-        word(Path::new(list))
+        quoted(&place.top),
+        quoted(Path::new(list))
     )
 }

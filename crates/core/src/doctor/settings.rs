@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use flagpost_model::finding::Code;
 
-use super::{Finding, describe, word, world::World};
+use super::{Finding, describe, world::World};
 use crate::{
     config::{self, Config},
     error::Result,
     relay::policy,
+    shell::quoted,
 };
 
 /// The policies of the home and of its repositories, each by itself.
@@ -21,7 +22,7 @@ pub(super) fn policies(world: &World<'_>, findings: &mut Vec<Finding>) -> Result
             let path = dir.join(policy::FILE);
             let hint = format!(
                 "mend it with an editor, or make it readable: {}",
-                word(&path)
+                quoted(&path)
             );
             let finding = Finding::new(Code::PolicyBroken, describe(&error));
             findings.push(finding.at(path).by_hand(hint));

@@ -11,10 +11,10 @@ use flagpost_model::{
 use jiff::SignedDuration;
 
 use super::{
-    Finding, Fix, word,
+    Finding, Fix,
     world::{ListSnapshot, World},
 };
-use crate::{error::Result, list::List};
+use crate::{error::Result, list::List, shell::quoted};
 
 /// A claim that expired just now is nobody's business.
 const LONG_AGO: SignedDuration = SignedDuration::from_hours(1);
@@ -39,7 +39,7 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
             }
             let hint = format!(
                 "mend it with an editor, make it readable, or move it away: {}",
-                word(&path)
+                quoted(&path)
             );
             let finding = Finding::new(Code::TaskBroken, what);
             findings.push(finding.at(path).list(seen.id()).by_hand(hint));
@@ -198,7 +198,7 @@ pub(super) fn parents(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<
             let path = seen.list.task_path(task);
             let hint = format!(
                 "name another \"parent\" under \"metadata\" in {}",
-                word(&path)
+                quoted(&path)
             );
             finding.at(path).list(seen.id()).task(task).by_hand(hint)
         };

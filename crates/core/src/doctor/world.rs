@@ -11,7 +11,7 @@ use std::{
 use flagpost_disk::{TaskFile, dialects::coordination, fsx};
 use flagpost_model::{ListId, RepoId, TaskId, finding::Code, task::Outline};
 
-use super::{Finding, describe, word};
+use super::{Finding, describe};
 use crate::{
     error::Result,
     history::{History, HistoryScan},
@@ -23,6 +23,7 @@ use crate::{
     reservations::Reservations,
     roots::{self, RootStatus},
     sessions::Sessions,
+    shell::quoted,
     skipped::Skipped,
 };
 
@@ -76,7 +77,7 @@ impl<'h> World<'h> {
     pub(super) fn see(home: &'h Home, dir: &Path, findings: &mut Vec<Finding>) -> Option<Self> {
         if let Err(error) = readable(home, home.root()) {
             let what = format!("the home cannot be read: {error}");
-            let hint = format!("make {} a directory of yours", word(home.root()));
+            let hint = format!("make {} a directory of yours", quoted(home.root()));
             let finding = Finding::new(Code::HomeUnreadable, what);
             findings.push(finding.at(home.root()).by_hand(hint));
             return None;
@@ -176,7 +177,7 @@ fn lists<'h>(home: &'h Home, findings: &mut Vec<Finding>) -> Vec<ListSnapshot<'h
             true => "put a directory in its place",
             false => "make it readable for you",
         };
-        let hint = format!("'ls -ld {}' shows what is there; {next}", word(&dir));
+        let hint = format!("'ls -ld {}' shows what is there; {next}", quoted(&dir));
         let finding = Finding::new(Code::ListUnreadable, describe(error)).at(dir);
         findings.push(Finding {
             list: list.cloned(),
@@ -234,7 +235,7 @@ fn elsewhere(home: &Home) -> Vec<(PathBuf, ListId)> {
 fn repositories(home: &Home, findings: &mut Vec<Finding>) -> BTreeMap<RepoId, RepositoryState> {
     let root = home.repositories_root();
     let ids = home.ids_in::<RepoId>(&root).unwrap_or_else(|error| {
-        let hint = format!("make {} readable for you", word(&root));
+        let hint = format!("make {} readable for you", quoted(&root));
         let finding = Finding::new(Code::RecordUnreadable, describe(&error));
         findings.push(finding.at(&root).by_hand(hint));
         Vec::new()

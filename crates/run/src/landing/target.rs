@@ -14,6 +14,7 @@ use flagpost_core::{
         LandedTag, LandingQueue, LandingRefusal, QueuedBranch, Target, landed_ref, record_move,
         staged_ref,
     },
+    shell::quoted,
 };
 
 use super::Landing;
@@ -315,14 +316,4 @@ fn unfit(dir: &Path) -> Result<Option<String>> {
     }
     let changed = status::changed(dir)?;
     Ok((!changed.is_empty()).then(|| format!("has uncommitted changes: {changed}")))
-}
-
-/// A path as a shell reads it.
-fn quoted(path: &Path) -> String {
-    let text = path.display().to_string();
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
-    match text.chars().all(is_plain) {
-        true => text,
-        false => format!("'{}'", text.replace('\'', "'\\''")),
-    }
 }
