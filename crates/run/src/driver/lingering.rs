@@ -50,8 +50,9 @@ impl ActiveAgent {
         let over = at_work(self).and_then(|desk| desk.over);
         match (over, self.pulse.stalled_since()) {
             (Some(over), _) if over.elapsed() >= SAY_AFTER => ClientActivity::Lingering,
-            (_, Some(since)) => ClientActivity::Stalled(since),
-            (_, None) => ClientActivity::Working,
+            // Nobody waits for a sign of work on what is over.
+            (Some(_), _) | (None, None) => ClientActivity::Working,
+            (None, Some(since)) => ClientActivity::Stalled(since),
         }
     }
 }
