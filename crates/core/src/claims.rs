@@ -52,7 +52,7 @@ pub struct Claimed {
 
 /// Claims this task.
 pub fn claim(list: &List<'_>, terms: &Terms, id: &TaskId) -> Result<Claimed> {
-    list.home.in_order(|| {
+    list.home.transact(|| {
         let others = tasks::named_by_others(&list.summaries()?, id);
         let change = list.change(&terms.actor)?;
         let ((), mut written) =
@@ -66,7 +66,7 @@ pub fn claim_next(list: &List<'_>, terms: &Terms) -> Result<Claimed> {
     let mut promised = Vec::new();
     let claimed = list
         .home
-        .in_order(|| next_in_order(list, terms, &mut promised));
+        .transact(|| next_in_order(list, terms, &mut promised));
     // A change of our own has the place at which the promise would have come true. Without one it may
     // still, where others put changes in order.
     match claimed {
@@ -165,7 +165,7 @@ fn candidates(standings: &[TaskSummary], now: Timestamp, most: usize) -> Vec<Tas
 
 /// Claims the task if nobody holds it, and begins the work on it.
 pub fn start(list: &List<'_>, terms: &Terms, token: Option<Token>, id: &TaskId) -> Result<Claimed> {
-    list.home.in_order(|| {
+    list.home.transact(|| {
         let others = tasks::named_by_others(&list.summaries()?, id);
         let change = list.change(&terms.actor)?;
         let ((), mut written) = change.commit_with(|change, new_token| {

@@ -44,7 +44,7 @@ use crate::{
     error::OrderRefusal,
     error::{Error, Result},
     home::Home,
-    sequencer::{ChangeOrder, FinishChange},
+    sequencer::{ChangeOrder, FinishChange, Transaction},
 };
 
 /// How much of the end is read at first to find the last change: more than the lines of sixteen claims.
@@ -166,7 +166,7 @@ impl<'h> History<'h> {
     /// Records entries of changes that are in no list's files.
     pub fn record(&self, actor: &WorkerId, at: Timestamp, entries: Vec<Entry>) -> Result<()> {
         let record = || self.writer(at)?.record(actor, entries.clone());
-        self.home.in_order(record)
+        self.home.transact(record)
     }
 
     /// Records what other hands made of these files; the number of the first line.
@@ -207,6 +207,7 @@ impl<'h> History<'h> {
 
     /// Takes the history's lock and looks whether the last recorded change has appeared.
     pub(crate) fn writer(&self, at: Timestamp) -> Result<Writer<'_>> {
+        debug_assert!(Transaction::is_open(), "a change stands in Home::transact");
         self.writer_in(&|| self.home.order_of(&self.repo), at)
     }
 

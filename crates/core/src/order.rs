@@ -40,7 +40,7 @@ use crate::{
     error::{Error, Result},
     history::History,
     home::Home,
-    sequencer::{ChangeOrder, FinishChange},
+    sequencer::{ChangeOrder, FinishChange, Transaction},
 };
 
 /// So often an operation is begun again because another machine was first.
@@ -86,8 +86,14 @@ pub fn caught_up(home: &Home, repo: &RepoId, n: u64) -> Result<()> {
 impl Home {
     /// Carries out an operation, and does so again where another machine was first, or what was said here
     /// before is to be told first. A part of an operation that holds a lock is not begun again by itself.
-    pub fn in_order<T>(&self, mut operation: impl FnMut() -> Result<T>) -> Result<T> {
-        if fsx::holds_a_lock() {
+    pub(crate) fn transact<T>(&self, mut operation: impl FnMut() -> Result<T>) -> Result<T> {
+        let is_part = fsx::holds_a_lock();
+        debug_assert!(
+            !is_part || Transaction::is_open(),
+            "locks are taken in Home::transact"
+        );
+        let _open = Transaction::begin();
+        if is_part {
             return operation();
         }
         let began = Instant::now();

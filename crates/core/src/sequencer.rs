@@ -3,7 +3,7 @@
 //! Owns the seam and what crosses it: a change with its numbers, as bytes that only [`crate::order`] reads. For a
 //! history there is one above it: the lines of a change and its files, which become such bytes on the way.
 
-use std::{fmt, path::PathBuf};
+use std::{cell::Cell, fmt, path::PathBuf};
 
 use flagpost_disk::fsx::StagedBatch;
 use flagpost_model::{ListId, RepoId, WorkerId};
@@ -67,6 +67,36 @@ pub enum ChangeOrigin {
     Gate,
     /// Any other machine.
     Plain,
+}
+
+/// This thread carries out an operation that is begun again where another machine was first. What records a
+/// change outside of one would fail where others try again.
+#[derive(Debug)]
+pub(crate) struct Transaction {
+    is_inner: bool,
+}
+
+thread_local! {
+    static IS_OPEN: Cell<bool> = const { Cell::new(false) };
+}
+
+impl Transaction {
+    pub(crate) fn begin() -> Self {
+        Self {
+            is_inner: IS_OPEN.replace(true),
+        }
+    }
+
+    /// Whether there is one.
+    pub(crate) fn is_open() -> bool {
+        IS_OPEN.get()
+    }
+}
+
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        IS_OPEN.set(self.is_inner);
+    }
 }
 
 /// A report that the fleet has not heard yet.

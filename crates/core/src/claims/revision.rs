@@ -32,7 +32,7 @@ pub fn revise(
     id: &TaskId,
     course: &dyn Fn(&Task) -> Revision,
 ) -> Result<Moved> {
-    list.home.in_order(|| {
+    list.home.transact(|| {
         let change = list.change(&terms.actor)?;
         let ((next, last), mut written) = change.commit_with(|change, token| {
             let before = change.task(id)?.clone();

@@ -47,7 +47,7 @@ pub fn record_landed(
     actor: &WorkerId,
     landed: &[LandedTask],
 ) -> Result<Vec<TaskId>> {
-    list.home.in_order(|| {
+    list.home.transact(|| {
         let mut change = list.change(actor)?;
         let act = change.act();
         let (mut recorded, mut owners) = (Vec::new(), Vec::new());
@@ -86,7 +86,7 @@ pub fn record_landed(
 
 /// Records that a task passed and brought no commit, so that nothing of it lands.
 pub fn record_no_commit(list: &List<'_>, actor: &WorkerId, id: &TaskId) -> Result<()> {
-    list.home.in_order(|| {
+    list.home.transact(|| {
         let mut change = list.change(actor)?;
         let act = change.act();
         let task = change.task(id)?;
@@ -149,7 +149,7 @@ pub fn refuse(
     id: &TaskId,
     verdict: LandingVerdict,
 ) -> Result<Task> {
-    list.home.in_order(|| {
+    list.home.transact(|| {
         let mut change = list.change(actor)?;
         let act = change.act();
         let task = change.task(id)?;

@@ -103,7 +103,7 @@ pub fn import(
     intake: &Intake,
     mode: ImportMode,
 ) -> Result<Vec<ImportedTask>> {
-    list.home.in_order(|| {
+    list.home.transact(|| {
         let mut change = list.change(actor)?;
         let outlines = change.load()?.outlines;
         let name = export::name(list);

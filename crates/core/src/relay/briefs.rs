@@ -271,7 +271,7 @@ pub(super) fn propose_through(
     gate: Gate<'_>,
     may: &dyn Fn() -> Result<()>,
 ) -> Result<Proposed> {
-    mail.home.in_order(|| {
+    mail.home.transact(|| {
         check(&proposal)?;
         let locked = mail.lock(Direction::Inbox)?;
         locked.repair(actor)?;
@@ -322,7 +322,7 @@ pub(super) fn hand_over(
     proposal: NewBrief,
     session: &str,
 ) -> Result<(Brief, String)> {
-    mail.home.in_order(|| {
+    mail.home.transact(|| {
         check(&proposal)?;
         let locked = mail.lock(Direction::Inbox)?;
         let (mut brief, body) = locked.brief(actor, proposal.clone());

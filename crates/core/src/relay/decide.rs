@@ -117,7 +117,7 @@ pub fn decide(
     seq: Option<Seq>,
     wish: &DecisionRequest,
 ) -> Result<Decided> {
-    mail.home.in_order(|| {
+    mail.home.transact(|| {
         let locked = mail.lock(Direction::Inbox)?;
         locked.repair(actor)?;
         let seq = match seq {
@@ -177,7 +177,7 @@ pub fn ratify_listed(
     listed: &BTreeSet<Seq>,
     via: Via,
 ) -> Result<(Vec<Decided>, Vec<Undecided>)> {
-    mail.home.in_order(|| {
+    mail.home.transact(|| {
         let locked = mail.lock(Direction::Inbox)?;
         locked.repair(actor)?;
         let wish = DecisionRequest::new(Decision::Ratified, via);
@@ -259,7 +259,7 @@ pub fn edit(
     body: &str,
     via: Via,
 ) -> Result<Decided> {
-    mail.home.in_order(|| {
+    mail.home.transact(|| {
         if body.trim().is_empty() {
             return Err(Error::Invalid {
                 what: "brief".to_owned(),

@@ -76,7 +76,7 @@ pub(super) fn deliverable(mail: &Mail<'_>, letter: &BriefView) -> Option<Deliver
 
 /// The oldest brief that the worker may see and has not read; `None` where there is none.
 pub fn next(mail: &Mail<'_>, actor: &WorkerId) -> Result<Option<Offer>> {
-    mail.home.in_order(|| {
+    mail.home.transact(|| {
         workers::seen_at_work(mail)?;
         if !is_any_decided(mail)? {
             return Ok(None);
@@ -193,7 +193,7 @@ fn offer(mail: &Mail<'_>, letter: BriefView, delivery: Delivery, again: bool) ->
 
 /// The worker has a brief; whether it had said so before.
 pub fn ack(mail: &Mail<'_>, actor: &WorkerId, seq: Seq) -> Result<bool> {
-    mail.home.in_order(|| acknowledge(mail, actor, None, seq))
+    mail.home.transact(|| acknowledge(mail, actor, None, seq))
 }
 
 /// The same, where somebody else speaks in the worker's name. A task is in its worker's hands from

@@ -118,7 +118,7 @@ impl MailWatch {
             for direction in Direction::ALL {
                 let slots = mail.slots(*direction)?;
                 if slots.values().any(is_unfinished) {
-                    home.in_order(|| mail.lock(*direction)?.repair(actor))?;
+                    home.transact(|| mail.lock(*direction)?.repair(actor))?;
                 }
                 let looked = match direction {
                     Direction::Inbox => {
@@ -144,7 +144,7 @@ impl MailWatch {
         let history = History::of(home, &fleet.repo);
         for (mail, direction, mut new) in strange {
             let side = (mail.worker.clone(), direction);
-            let observed = home.in_order(|| {
+            let observed = home.transact(|| {
                 // Another machine may have told of it meanwhile.
                 self.read_on(&history)?;
                 let known = self.known.entry(side.clone()).or_default();
@@ -189,7 +189,7 @@ impl MailWatch {
                 stamps.insert(key, now);
                 continue;
             }
-            recorded += mail.home.in_order(|| {
+            recorded += mail.home.transact(|| {
                 let locked = mail.lock(Direction::Inbox)?;
                 // It may have been decided on meanwhile.
                 let slots = mail.slots(Direction::Inbox)?;

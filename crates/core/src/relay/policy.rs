@@ -123,7 +123,7 @@ pub fn accept(home: &Home, repo: &RepoId, actor: &WorkerId, seen: &PolicyFile) -
     if is_accepted(home, repo, &seen.policy)? {
         return Ok(true);
     }
-    home.in_order(|| {
+    home.transact(|| {
         let entry = Entry::new(Kind::PolicyAccepted)
             .detail("path", seen.path.display().to_string())
             .detail("sha256", hash.as_str())

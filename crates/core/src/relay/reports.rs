@@ -76,7 +76,7 @@ pub struct ReportView {
 
 /// Publishes a report, durable on return.
 pub fn publish(mail: &Mail<'_>, actor: &WorkerId, draft: NewReport) -> Result<Reported> {
-    mail.home.in_order(|| {
+    mail.home.transact(|| {
         check(&draft)?;
         workers::seen_at_work(mail)?;
         mail.renew(
@@ -249,7 +249,7 @@ fn live(mail: &Mail<'_>, seq: Seq) -> Result<ReportView> {
 /// The worker says that a report of its own came full circle: what it asked for, or told of, is dealt
 /// with. Whether it had said so before.
 pub fn confirm(mail: &Mail<'_>, actor: &WorkerId, seq: Seq) -> Result<bool> {
-    mail.home.in_order(|| {
+    mail.home.transact(|| {
         workers::seen_at_work(mail)?;
         let locked = mail.lock(Direction::Outbox)?;
         if live(mail, seq)?.confirmed {
@@ -271,7 +271,7 @@ pub fn read(
     agent: Option<&WorkerId>,
     seq: Seq,
 ) -> Result<ReportView> {
-    mail.home.in_order(|| {
+    mail.home.transact(|| {
         let paper = show(mail, seq)?;
         let to = Message::of_report(&paper.report).to;
         match agent {

@@ -35,7 +35,7 @@ pub fn archive(mail: &Mail<'_>, actor: &WorkerId, dry_run: bool) -> Result<Vec<A
     let mut archived = Vec::new();
     for direction in Direction::ALL {
         let archive = || mail.lock(*direction)?.archive(actor, dry_run);
-        let seqs = mail.home.in_order(archive)?;
+        let seqs = mail.home.transact(archive)?;
         if !seqs.is_empty() {
             archived.push(Archived {
                 worker: mail.worker.clone(),

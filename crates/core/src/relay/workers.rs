@@ -119,7 +119,7 @@ pub fn enlist(fleet: &Fleet<'_>, actor: &WorkerId, id: &WorkerId, traits: Traits
 }
 
 fn join(fleet: &Fleet<'_>, actor: &WorkerId, id: &WorkerId, traits: Traits) -> Result<Worker> {
-    fleet.home.in_order(|| {
+    fleet.home.transact(|| {
         let mail = fleet.directory(id);
         for direction in Direction::ALL {
             mail.home.make_dirs(&mail.dir(*direction))?;
@@ -159,7 +159,7 @@ fn join(fleet: &Fleet<'_>, actor: &WorkerId, id: &WorkerId, traits: Traits) -> R
 
 /// Takes a worker off the fleet. Its mail stays; with `force` also what nobody has dealt with.
 pub fn retire(fleet: &Fleet<'_>, actor: &WorkerId, id: &WorkerId, force: bool) -> Result<Worker> {
-    fleet.home.in_order(|| {
+    fleet.home.transact(|| {
         let mail = fleet.mail(id)?;
         let locked = mail.lock(Direction::Inbox)?;
         must_belong(&mail)?;

@@ -98,7 +98,7 @@ impl<'h> Reservations<'h> {
         wanted: Vec<ReservationRequest>,
         length: SignedDuration,
     ) -> Result<Vec<Reservation>> {
-        self.home.in_order(|| {
+        self.home.transact(|| {
             let Some(first) = wanted.first() else {
                 return Ok(Vec::new());
             };
@@ -118,7 +118,7 @@ impl<'h> Reservations<'h> {
         holder: &WorkerId,
         which: &ReservationSelector,
     ) -> Result<Vec<Reservation>> {
-        self.home.in_order(|| {
+        self.home.transact(|| {
             let mine = |it: &Reservation| {
                 it.wanted.holder == *holder
                     && match which {

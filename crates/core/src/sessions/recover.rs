@@ -171,7 +171,7 @@ pub(super) fn give_back(
             // What its agents said counts while their claims still stand.
             agent_requests::take_up_left(sessions, theirs, session, &moved.dir)?;
         }
-        let mut tasks = home.in_order(|| release(theirs, actor, &dead, Some(&moved)))?;
+        let mut tasks = home.transact(|| release(theirs, actor, &dead, Some(&moved)))?;
         tell_it_is_over(home, &moved.dir)?;
         follow(home, theirs, &sessions.live_dir(), &moved.dir)?;
         fsx::remove(home.fs(), &moved.dir.join(layout::RECOVERING))?;
@@ -184,7 +184,7 @@ pub(super) fn give_back(
             tasks,
         });
     }
-    let late = home.in_order(|| release(list, actor, &dead, None))?;
+    let late = home.transact(|| release(list, actor, &dead, None))?;
     if let Some(recovered) = &mut recovered {
         recovered.tasks.extend(late);
     }

@@ -21,7 +21,7 @@ use crate::{
 
 /// Adds a task that waits for those in `after`.
 pub fn add(list: &List<'_>, actor: &WorkerId, fields: &Fields, after: &[TaskId]) -> Result<Task> {
-    list.home.in_order(|| {
+    list.home.transact(|| {
         if fields.subject.is_none() {
             return Err(Error::Invalid {
                 what: "subject".to_owned(),
@@ -70,7 +70,7 @@ pub(crate) fn add_all(
     actor: &WorkerId,
     new: &BTreeMap<usize, Fields>,
 ) -> Result<BTreeMap<usize, Task>> {
-    list.home.in_order(|| {
+    list.home.transact(|| {
         for fields in new.values() {
             if fields.subject.is_none() || fields.looks_at_others() {
                 return Err(Error::Invalid {
@@ -124,7 +124,7 @@ pub fn edit_all(
     fields: &Fields,
 ) -> Result<Vec<Task>> {
     let which = which.into();
-    list.home.in_order(|| {
+    list.home.transact(|| {
         fields.check()?;
         let mut change = list.change(actor)?;
         let ids = which.clone().ids(&change)?;
@@ -178,7 +178,7 @@ pub fn note(
     text: &str,
 ) -> Result<Vec<Task>> {
     let which = which.into();
-    list.home.in_order(|| {
+    list.home.transact(|| {
         if text.trim().is_empty() {
             return Err(Error::Invalid {
                 what: "note".to_owned(),

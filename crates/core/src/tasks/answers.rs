@@ -36,7 +36,7 @@ pub fn answer(
     text: &str,
     again: bool,
 ) -> Result<AnsweredTask> {
-    list.home.in_order(|| {
+    list.home.transact(|| {
         must_say_something(text)?;
         let mut change = list.change(actor)?;
         let act = change.act();

@@ -20,7 +20,7 @@ use crate::{
 /// Makes `id` wait for all of `blockers`, or for none of them where one cannot be waited for. Doing
 /// it again changes nothing.
 pub fn link(list: &List<'_>, actor: &WorkerId, id: &TaskId, blockers: &[TaskId]) -> Result<Task> {
-    list.home.in_order(|| {
+    list.home.transact(|| {
         let mut change = list.change(actor)?;
         let loaded = change.load()?;
         let graph = Graph::new(&loaded.outlines);
@@ -45,7 +45,7 @@ pub(crate) fn mirror(
     actor: &WorkerId,
     links: &[(TaskId, TaskId)],
 ) -> Result<Vec<(TaskId, TaskId)>> {
-    list.home.in_order(|| {
+    list.home.transact(|| {
         let mut change = list.change(actor)?;
         let mut mended = Vec::new();
         for (waiting, blocker) in links {
@@ -72,7 +72,7 @@ pub(crate) fn unblock(
     blocking: &TaskId,
     missing: &TaskId,
 ) -> Result<bool> {
-    list.home.in_order(|| {
+    list.home.transact(|| {
         let mut change = list.change(actor)?;
         match change.task(missing) {
             Err(Error::NotFound { .. }) => {}
@@ -103,7 +103,7 @@ pub fn blocker(list: &List<'_>, given: &str) -> Result<TaskId> {
 
 /// Makes `id` not wait for `blocker` any more. Doing it again changes nothing.
 pub fn unlink(list: &List<'_>, actor: &WorkerId, id: &TaskId, blocker: &TaskId) -> Result<Task> {
-    list.home.in_order(|| {
+    list.home.transact(|| {
         let mut change = list.change(actor)?;
         let task = change.task(id)?;
         let was_linked = task.blocked_by.contains(blocker);
@@ -159,7 +159,7 @@ pub(crate) fn open_blockers(
         match list.task(blocker) {
             Ok(file) if file.task.state == State::Completed => {}
             Ok(_) | Err(Error::Disk(_)) => open.push(blocker.clone()),
-            Err(Error::NotFound { .. }) => {
+            Err(Error::NotFound { .. } | Error::Vanished { .. }) => {
                 let away = list.completed_and_away([blocker.clone()].into());
                 open.extend(away.is_empty().then(|| blocker.clone()));
             }

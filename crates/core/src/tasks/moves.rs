@@ -49,7 +49,7 @@ pub fn act_all(
     event: Move,
 ) -> Result<Moved> {
     let which = which.into();
-    list.home.in_order(|| {
+    list.home.transact(|| {
         let mut change = list.change(&act.actor)?;
         let ids = which.clone().ids(&change)?;
         let act = Act {

@@ -82,9 +82,9 @@ pub fn relocate(
         });
     }
     let files = snapshot(from, &ids, ties)?;
-    let copies = from.home.in_order(|| copy(from, to, actor, &files))?;
+    let copies = from.home.transact(|| copy(from, to, actor, &files))?;
     from.home
-        .in_order(|| take_out((from, to), actor, (&files, &copies), &which, ties))?;
+        .transact(|| take_out((from, to), actor, (&files, &copies), &which, ties))?;
     Ok(copies)
 }
 

@@ -29,7 +29,7 @@ pub fn remove(list: &List<'_>, actor: &WorkerId, id: &TaskId) -> Result<Task> {
 
 /// Removes a task and all that is part of it, the parts first; none of them where one is held.
 pub(crate) fn remove_whole(list: &List<'_>, actor: &WorkerId, id: &TaskId) -> Result<Vec<Task>> {
-    list.home.in_order(|| {
+    list.home.transact(|| {
         let mut change = list.change(actor)?;
         let ids = whole(&change.load()?.outlines, id);
         let removed = remove_in(&mut change, actor, &ids)?;
@@ -69,7 +69,7 @@ pub fn remove_all(
     which: impl Into<TaskSelector>,
 ) -> Result<Vec<Task>> {
     let which = which.into();
-    list.home.in_order(|| {
+    list.home.transact(|| {
         let mut change = list.change(actor)?;
         let ids = which.clone().ids(&change)?;
         let removed = remove_in(&mut change, actor, &ids)?;

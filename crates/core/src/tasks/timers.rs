@@ -22,7 +22,7 @@ pub struct Started {
 
 /// Starts `actor`'s timer on a task, and stops the one that runs.
 pub fn start_timer(list: &List<'_>, actor: &WorkerId, id: &TaskId) -> Result<Started> {
-    list.home.in_order(|| {
+    list.home.transact(|| {
         let mut change = list.change(actor)?;
         let at = change.at();
         let started = task::start_timer(change.task(id)?, actor, at)?;
@@ -46,7 +46,7 @@ pub fn start_timer(list: &List<'_>, actor: &WorkerId, id: &TaskId) -> Result<Sta
 
 /// Stops `actor`'s timer: that of this task, or whichever runs.
 pub fn stop_timer(list: &List<'_>, actor: &WorkerId, id: Option<&TaskId>) -> Result<Vec<Task>> {
-    list.home.in_order(|| {
+    list.home.transact(|| {
         let mut change = list.change(actor)?;
         let at = change.at();
         let ids = match id {

@@ -48,7 +48,7 @@ pub enum UndoMode {
 
 /// Takes back the last change of the list that `actor` made and that is not taken back yet.
 pub fn undo(list: &List<'_>, actor: &WorkerId, mode: UndoMode) -> Result<Undone> {
-    list.home.in_order(|| {
+    list.home.transact(|| {
         let mut change = list.change(actor)?;
         let history = History::of(list.home, &list.repository()?);
         // What a crash kept from appearing is nothing to take back, and taken back by nothing.

@@ -103,7 +103,7 @@ fn role(own: Option<&Mail<'_>>) -> Role {
 
 /// The recipient has a message; it is not offered again.
 pub fn ack(party: &Party<'_>, place: &MessageAddress) -> Result<Acked> {
-    party.fleet.home.in_order(|| {
+    party.fleet.home.transact(|| {
         let message = scan::at(party.fleet, place)?;
         may_ack(&message, party.name())?;
         let mail = party.fleet.mail(&place.worker)?;

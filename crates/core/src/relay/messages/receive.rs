@@ -69,7 +69,7 @@ impl Ask {
 
 /// The next message; `None` where there is none.
 pub fn receive(party: &Party<'_>, ask: &Ask) -> Result<Option<Received>> {
-    party.fleet.home.in_order(|| {
+    party.fleet.home.transact(|| {
         if !ask.lease.is_positive() {
             return Err(Error::Invalid {
                 what: "lease".to_owned(),

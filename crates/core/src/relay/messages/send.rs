@@ -74,7 +74,7 @@ pub fn send(party: &Party<'_>, words: NewMessage, gate: Gate<'_>) -> Result<Sent
     match own {
         Some(mail) => {
             let home = party.fleet.home;
-            home.in_order(|| report(party, &mail, words.clone(), &body))
+            home.transact(|| report(party, &mail, words.clone(), &body))
         }
         None => propose(party, words, &body, gate, &|| Ok(())),
     }

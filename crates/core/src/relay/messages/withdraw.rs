@@ -11,7 +11,7 @@ use crate::{error::Result, history::Kind};
 
 /// Takes a message to a worker back; whether it was not before.
 pub fn withdraw(party: &Party<'_>, place: &MessageAddress, because: &str) -> Result<bool> {
-    party.fleet.home.in_order(|| {
+    party.fleet.home.transact(|| {
         let message = scan::at(party.fleet, place)?;
         let mail = party.fleet.mail(&place.worker)?;
         let locked = mail.lock(Direction::Inbox)?;

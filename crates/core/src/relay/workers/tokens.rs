@@ -32,7 +32,7 @@ pub struct Issued {
 
 /// Gives a worker of the fleet a token.
 pub fn issue(mail: &Mail<'_>, actor: &WorkerId) -> Result<Issued> {
-    mail.home.in_order(|| {
+    mail.home.transact(|| {
         let locked = mail.lock(Direction::Inbox)?;
         super::must_belong(mail)?;
         let file = mail.file()?;
