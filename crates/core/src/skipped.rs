@@ -4,6 +4,8 @@
 
 use std::ffi::OsString;
 
+use flagpost_disk::dialects::claude_tasks;
+use flagpost_model::TaskId;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -24,5 +26,10 @@ impl Skipped {
     pub fn new(name: String, reason: String) -> Self {
         let file = OsString::from(&name);
         Self { name, file, reason }
+    }
+
+    /// The task that it should be.
+    pub fn task(&self) -> Option<TaskId> {
+        claude_tasks::id_of(self.file.to_str()?)
     }
 }

@@ -52,7 +52,7 @@ codes! {
     LinkDangling = "link-dangling", Note, "A task says that it blocks one that does not exist.";
     Circle = "circle", Error, "Tasks wait for each other, so none of them can begin.";
     TargetMoved = "target-moved", Note, "Somebody else moved the branch that work lands on while a run or a landing was under way.";
-    TaskVanished = "task-vanished", Warning, "Another program took the file of a task away, or a whole list.";
+    TaskVanished = "task-vanished", Warning, "Another program took the file of a task away or emptied it, or took a whole list.";
     ParentUnknown = "parent-unknown", Warning, "A task is part of one that does not exist.";
     ParentCircle = "parent-circle", Warning, "A task is part of itself.";
     TaskTwice = "task-twice", Warning, "A move to another list was cut short, so a task is there twice.";

@@ -5,10 +5,7 @@ use flagpost_core::{
     answers::{Group, Tasks},
     tasks::Selected,
 };
-use flagpost_model::{
-    query::{GroupBy, Query, groups},
-    task::Outline,
-};
+use flagpost_model::query::{GroupBy, Query, groups};
 
 use super::{
     query::{self, QueryArgs, named},
@@ -66,7 +63,7 @@ pub fn run(context: &Context, args: &ListArgs) -> anyhow::Result<Answer> {
         Some(by) => grouped(context, &list, &loaded, query.clone(), by)?,
     };
     Ok(match answer.text.is_empty() {
-        true => answer.text(none(&list, &loaded.outlines, &query, nothing_asked)?),
+        true => answer.text(none(&list, &loaded, &query, nothing_asked)?),
         false => answer,
     })
 }
@@ -133,16 +130,16 @@ fn listing(context: &Context, tasks: &Tasks<'_>, text: String) -> Answer {
 /// Says why there is nothing to show.
 fn none(
     list: &List<'_>,
-    all: &[Outline],
+    loaded: &Loaded,
     query: &Query,
     nothing_asked: bool,
 ) -> anyhow::Result<String> {
-    let id = list.id();
+    let (id, all) = (list.id(), &loaded.outlines);
     if all.is_empty() {
-        return Ok(match list.vanished_lately()?.len() {
+        return Ok(match list.vanished_lately(&loaded.skipped)?.len() {
             0 => format!("{id} has no tasks yet; 'flagpost add' makes one"),
             n => format!(
-                "{id} has no tasks any more: another program took the files of {} away, and 'flagpost doctor --fix' brings them back",
+                "{id} has no tasks any more: another program took the files of {} away or emptied them, and 'flagpost doctor --fix' brings them back",
                 counted(n, "task", "tasks")
             ),
         });

@@ -160,9 +160,9 @@ fn show(context: &Context, rows: Option<usize>) -> anyhow::Result<Answer> {
             .iter()
             .map(|task| format!("{} {}", task.id, task.why)),
     );
-    let vanished: Vec<_> = list.vanished_lately()?.into_iter().collect();
+    let vanished: Vec<_> = list.vanished_lately(&loaded.skipped)?.into_iter().collect();
     page.list(
-        "Taken away by another program ('flagpost doctor --fix' brings them back)",
+        "Taken away or emptied by another program ('flagpost doctor --fix' brings them back)",
         vanished.iter().map(ToString::to_string),
     );
     let active = session.iter().filter(|it| it.runs());

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flagpost_disk::dialects::claude_tasks;
 use flagpost_model::{
     ListId, TaskId,
     finding::Code,
@@ -14,7 +13,7 @@ use super::{
     Finding, Fix,
     world::{ListSnapshot, World},
 };
-use crate::{error::Result, list::List, shell::quoted};
+use crate::{error::Result, list::List, shell::quoted, skipped::Skipped};
 
 /// A claim that expired just now is nobody's business.
 const LONG_AGO: SignedDuration = SignedDuration::from_hours(1);
@@ -23,20 +22,12 @@ const LONG_AGO: SignedDuration = SignedDuration::from_hours(1);
 pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
     let now = world.home.now();
     for seen in &world.lists {
-        let emptied = seen.list.emptied(&seen.broken);
-        let known = seen.list.last_known(&emptied).unwrap_or_default();
         for skipped in &seen.broken {
-            let path = seen.list.dir().join(&skipped.file);
-            let what = format!("{} is no task: {}", skipped.name, skipped.reason);
-            let task = skipped.file.to_str().and_then(claude_tasks::id_of);
-            if let (Some(task), Ok(owner)) = (task, seen.list.repository())
-                && known.contains_key(&task)
-            {
-                let finding = Finding::new(Code::TaskBroken, what).at(path);
-                let fix = Fix::BringBack(seen.id().clone(), owner);
-                findings.push(finding.list(seen.id()).task(&task).fix(fix));
+            if skipped.task().is_some_and(|it| seen.vanished.contains(&it)) {
                 continue;
             }
+            let path = seen.list.dir().join(&skipped.file);
+            let what = format!("{} is no task: {}", skipped.name, skipped.reason);
             let hint = format!(
                 "mend it with an editor, make it readable, or move it away: {}",
                 quoted(&path)
@@ -135,7 +126,7 @@ pub(super) fn links(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
     Ok(())
 }
 
-/// Tasks whose files another program took away.
+/// Tasks whose files another program took away or emptied.
 pub(super) fn vanished(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
     for seen in &world.lists {
         let known = seen.list.last_known(&seen.vanished).unwrap_or_default();
@@ -144,13 +135,13 @@ pub(super) fn vanished(world: &World<'_>, findings: &mut Vec<Finding>) -> Result
             let finding = match owner.filter(|_| known.contains_key(task)) {
                 Some(owner) => Finding::new(
                     Code::TaskVanished,
-                    format!("another program took the file of task {task} away"),
+                    format!("another program took the file of task {task} away or emptied it"),
                 )
                 .fix(Fix::BringBack(seen.id().clone(), owner)),
                 None => Finding::new(
                     Code::TaskVanished,
                     format!(
-                        "another program took the file of task {task} away, and the history is too old to have all of it"
+                        "another program took the file of task {task} away or emptied it, and the history is too old to have all of it"
                     ),
                 )
                 .by_hand(format!(
@@ -173,7 +164,8 @@ pub(super) fn vanished(world: &World<'_>, findings: &mut Vec<Finding>) -> Result
             let Ok(Some(list)) = List::absent(world.home, &id) else {
                 continue;
             };
-            let tasks = list.away(repository, u64::MAX).unwrap_or_default().len();
+            let tasks = list.away(repository, u64::MAX, &BTreeSet::new());
+            let tasks = tasks.unwrap_or_default().len();
             if tasks == 0 {
                 continue;
             }
@@ -233,6 +225,5 @@ pub(super) fn parents(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<
 
 /// The ids of files that are there and are no tasks: whoever names one does not name nobody.
 fn broken_ids(seen: &ListSnapshot<'_>) -> BTreeSet<TaskId> {
-    let names = seen.broken.iter().filter_map(|it| it.file.to_str());
-    names.filter_map(claude_tasks::id_of).collect()
+    seen.broken.iter().filter_map(Skipped::task).collect()
 }

@@ -206,9 +206,9 @@ fn lists<'h>(home: &'h Home, findings: &mut Vec<Finding>) -> Vec<ListSnapshot<'h
                 id: id.clone(),
                 outlines: tasks.iter().map(|file| Outline::from(&file.task)).collect(),
                 tasks,
-                broken,
                 // A history that cannot be read is told of where that is looked at.
-                vanished: list.vanished().unwrap_or_default(),
+                vanished: list.vanished(&broken).unwrap_or_default(),
+                broken,
                 list,
             })
         });

@@ -1,7 +1,7 @@
-//! Tasks whose files another program took away.
+//! Tasks whose files another program took away, or emptied.
 //!
 //! Owns telling them from those that were removed here: the history says that a task is there, and its file
-//! is not. The history keeps what each file said when we wrote it first and what we changed since, so a
+//! is not, or has nothing in it. The history keeps what each file said when we wrote it first and what we changed since, so a
 //! file comes back as we wrote it last; what others changed in it meanwhile is not known. Invariant: what
 //! the history never told of was never acknowledged, and is nobody's loss.
 
@@ -57,7 +57,9 @@ impl<'h> List<'h> {
         };
         for by in home.ids_in::<RepoId>(&home.repositories_root())? {
             // Where this cannot be told, as of a file in its place, there is no list all the same.
-            let tasks = absent.away(&by, LATELY).unwrap_or_default();
+            let tasks = absent
+                .away(&by, LATELY, &BTreeSet::new())
+                .unwrap_or_default();
             if !tasks.is_empty() {
                 let list = absent.id().clone();
                 return Err(Error::ListVanished { list, tasks, by });
@@ -85,29 +87,41 @@ impl<'h> List<'h> {
 }
 
 impl List<'_> {
-    /// The tasks that are ours and whose files were taken away lately, as the end of the history tells.
-    pub fn vanished_lately(&self) -> Result<BTreeSet<TaskId>> {
-        self.vanished_within(LATELY)
+    /// As [`List::vanished`], lately, as the end of the history tells.
+    pub fn vanished_lately(&self, skipped: &[Skipped]) -> Result<BTreeSet<TaskId>> {
+        self.vanished_within(
+            LATELY,
+            &self.emptied(skipped.iter().filter_map(Skipped::task)),
+        )
     }
 
-    /// The tasks that are ours and whose files were taken away.
-    pub fn vanished(&self) -> Result<BTreeSet<TaskId>> {
-        self.vanished_within(u64::MAX)
+    /// The tasks that are ours and whose files were taken away, or emptied and so `skipped` by who read the list.
+    pub fn vanished(&self, skipped: &[Skipped]) -> Result<BTreeSet<TaskId>> {
+        self.vanished_within(
+            u64::MAX,
+            &self.emptied(skipped.iter().filter_map(Skipped::task)),
+        )
     }
 
-    fn vanished_within(&self, bytes: u64) -> Result<BTreeSet<TaskId>> {
+    fn vanished_within(&self, bytes: u64, emptied: &BTreeSet<TaskId>) -> Result<BTreeSet<TaskId>> {
         // A list that no history tells of has lost nothing that one knows.
         let recorder = self.recorder().ok().flatten();
         match recorder.filter(|_| self.table().is_none()) {
-            Some(repository) => self.away(&repository, bytes),
+            Some(repository) => self.away(&repository, bytes, emptied),
             None => Ok(BTreeSet::new()),
         }
     }
 
-    /// The tasks that are ours, as the last bytes of this history tell, and that have no files.
-    pub(crate) fn away(&self, repository: &RepoId, bytes: u64) -> Result<BTreeSet<TaskId>> {
+    /// The tasks that are ours, as the last bytes of this history tell, and that have no files but emptied ones.
+    pub(crate) fn away(
+        &self,
+        repository: &RepoId,
+        bytes: u64,
+        emptied: &BTreeSet<TaskId>,
+    ) -> Result<BTreeSet<TaskId>> {
         // Files before lines: what is made or removed meanwhile has its line by then.
-        let there: BTreeSet<TaskId> = self.ids()?.into_iter().collect();
+        let mut there: BTreeSet<TaskId> = self.ids()?.into_iter().collect();
+        there.retain(|task| !emptied.contains(task));
         let history = History::of(self.home, repository);
         let settled = history.settled().0;
         let (mut told, mut voided, mut last) = (BTreeMap::new(), BTreeSet::new(), None);
@@ -133,8 +147,8 @@ impl List<'_> {
         })?;
         let mut vanished = BTreeSet::new();
         for (task, says) in told {
-            let is_away = || fsx::stat(self.home.fs(), &self.task_path(&task));
-            if says == LastWord::Ours && is_away()?.is_none() {
+            let is_there = || fsx::stat(self.home.fs(), &self.task_path(&task));
+            if says == LastWord::Ours && (emptied.contains(&task) || is_there()?.is_none()) {
                 vanished.insert(task);
             }
         }
@@ -192,10 +206,14 @@ impl List<'_> {
 
     /// The file as the history last tells of it, where it was taken away or emptied.
     pub fn taken_away(&self, task: &TaskId) -> Result<Option<TaskFile>> {
-        if !self.is_emptied(task) && !self.vanished()?.contains(task) {
+        let asked = BTreeSet::from([task.clone()]);
+        if !self
+            .vanished_within(u64::MAX, &self.emptied(asked.iter().cloned()))?
+            .contains(task)
+        {
             return Ok(None);
         }
-        let mut known = self.last_known(&BTreeSet::from([task.clone()]))?;
+        let mut known = self.last_known(&asked)?;
         let raw = known.remove(task);
         Ok(raw.and_then(|raw| self.understand(task, &raw).ok()))
     }
@@ -216,13 +234,15 @@ impl List<'_> {
         self.completed_and_away(missing)
     }
 
-    /// Those of these tasks whose files were taken away once they were completed. Where the history cannot be
+    /// Those of these tasks whose files were taken away or emptied once they were completed. Where the history cannot be
     /// asked, nobody knows of any.
     pub(crate) fn completed_and_away(&self, mut tasks: BTreeSet<TaskId>) -> BTreeSet<TaskId> {
         if tasks.is_empty() {
             return tasks;
         }
-        let away = self.vanished_lately().unwrap_or_default();
+        let away = self
+            .vanished_within(LATELY, &self.emptied(tasks.iter().cloned()))
+            .unwrap_or_default();
         tasks.retain(|task| away.contains(task));
         let known = self.last_known(&tasks).unwrap_or_default();
         let is_done = |task: &TaskId| {
@@ -235,11 +255,9 @@ impl List<'_> {
         tasks
     }
 
-    /// The tasks of the files passed over in which nothing is left: another program emptied them, or a power
+    /// Those of these tasks that have files in which nothing is left: another program emptied them, or a power
     /// cut did.
-    pub(crate) fn emptied(&self, skipped: &[Skipped]) -> BTreeSet<TaskId> {
-        let names = skipped.iter().filter_map(|it| it.file.to_str());
-        let tasks = names.filter_map(claude_tasks::id_of);
+    fn emptied(&self, tasks: impl Iterator<Item = TaskId>) -> BTreeSet<TaskId> {
         tasks.filter(|task| self.is_emptied(task)).collect()
     }
 
@@ -253,16 +271,15 @@ impl List<'_> {
     /// Puts the files back that were taken away or emptied, as the history last tells of them; whether there
     /// were any.
     pub(crate) fn bring_back(&self, actor: &WorkerId) -> Result<bool> {
-        self.home.in_order(|| {
+        self.home.transact(|| {
             let mut change = self.change(actor)?;
-            let emptied = self.emptied(&self.load()?.skipped);
-            for task in self.last_known(&emptied)?.into_keys() {
-                // A new file takes no name that is in use, and nothing is lost with this one.
-                fsx::remove(self.home.fs(), &self.task_path(&task))?;
-            }
-            let known = self.last_known(&self.vanished()?)?;
+            let known = self.last_known(&self.vanished(&self.load()?.skipped)?)?;
             let has_any = !known.is_empty();
             for (task, raw) in known {
+                if self.is_emptied(&task) {
+                    // A new file takes no name that is in use, and nothing is lost with this one.
+                    fsx::remove(self.home.fs(), &self.task_path(&task))?;
+                }
                 change.restore(&task, raw)?;
                 let entry = change.note(Kind::TaskCreated, &task);
                 entry.detail.insert(BROUGHT_BACK.to_owned(), true.into());

@@ -37,7 +37,7 @@ pub struct StatusAnswer<'a> {
     pub counts: BTreeMap<&'static str, usize>,
     /// Tasks that can never start as things are.
     pub stranded: Vec<StrandedTask<'a>>,
-    /// Tasks whose files another program took away lately; 'flagpost doctor --fix' brings them back.
+    /// Tasks whose files another program took away or emptied lately; 'flagpost doctor --fix' brings them back.
     pub vanished: Vec<TaskId>,
     /// Tasks with a claim, which may have expired.
     pub held: Vec<Outline<'a>>,
