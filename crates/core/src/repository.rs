@@ -106,33 +106,35 @@ impl Repository {
         if fsx::stat(home.fs(), &home.repositories_root())?.is_none() {
             home.make_dirs(home.root())?;
         }
-        let _lock = home.lock()?;
-        let place = place(home, dir)?.unwrap_or_else(|| RepositoryTop::Plain(dir.to_owned()));
-        let id = match place.id(home)? {
-            Some(id) => id,
-            None => place.assign(home)?,
-        };
-        if let Some(record) = record(home, &id)? {
-            return Ok(Self {
-                id,
-                name: record.name,
-                top: place.into_top(),
-            });
-        }
-        // Whoever assigned it may have been killed before its sync; git does none.
-        place.sync(home)?;
-        let top = place.into_top();
-        let name = free_name(home, &top, &id)?;
-        let at = home.now();
-        let record = RepositoryRecord::of(&id, &name, &top, at);
-        let mut batch = Batch::new();
-        record.put(home, &mut batch)?;
-        let entry = Entry::new(history::Kind::RepositoryRegistered).detail("path", record.path);
-        let sealed = batch.stage(home.fs())?;
-        // Killed between the two, the next registration says it again.
-        History::of(home, &id).record(actor, at, vec![entry])?;
-        sealed.publish()?;
-        Ok(Self { id, name, top })
+        home.transact(|| {
+            let _lock = home.lock()?;
+            let place = place(home, dir)?.unwrap_or_else(|| RepositoryTop::Plain(dir.to_owned()));
+            let id = match place.id(home)? {
+                Some(id) => id,
+                None => place.assign(home)?,
+            };
+            if let Some(record) = record(home, &id)? {
+                return Ok(Self {
+                    id,
+                    name: record.name,
+                    top: place.into_top(),
+                });
+            }
+            // Whoever assigned it may have been killed before its sync; git does none.
+            place.sync(home)?;
+            let top = place.into_top();
+            let name = free_name(home, &top, &id)?;
+            let at = home.now();
+            let record = RepositoryRecord::of(&id, &name, &top, at);
+            let mut batch = Batch::new();
+            record.put(home, &mut batch)?;
+            let entry = Entry::new(history::Kind::RepositoryRegistered).detail("path", record.path);
+            let sealed = batch.stage(home.fs())?;
+            // Killed between the two, the next registration says it again.
+            History::of(home, &id).record(actor, at, vec![entry])?;
+            sealed.publish()?;
+            Ok(Self { id, name, top })
+        })
     }
 
     /// Makes the repository that `dir` lies in one of the fleet's, under its id and name. No history

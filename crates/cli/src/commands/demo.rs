@@ -196,7 +196,7 @@ impl DemoDirs {
 }
 
 fn options(actor: WorkerId, agent: &Path) -> anyhow::Result<Options> {
-    let agent = format!("sh {}", quoted(&agent));
+    let agent = format!("sh {}", quoted(agent));
     Ok(Options {
         actor,
         agents: vec![agent.parse()?],

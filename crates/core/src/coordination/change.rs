@@ -60,11 +60,13 @@ impl Directory<'_> {
         actor: &WorkerId,
         mut work: impl FnMut(&mut CoordChange) -> Result<T>,
     ) -> Result<T> {
-        let lock = self.lock()?;
-        let done = self.attempts(actor, &mut work);
-        drop(lock);
-        std::thread::sleep(STAND_BACK);
-        done
+        self.home.transact(|| {
+            let lock = self.lock()?;
+            let done = self.attempts(actor, &mut work);
+            drop(lock);
+            std::thread::sleep(STAND_BACK);
+            done
+        })
     }
 
     fn attempts<T>(

@@ -135,7 +135,7 @@ fn bind(home: &Home, actor: &WorkerId, list: &ListId, repository: &RepoId) -> Re
     let list = List::open(home, list)?;
     // A history that is damaged takes no line before it is resumed.
     resume(home, actor, repository)?;
-    let bound = list.rebind(actor, repository, &lists::is_unbound)?;
+    let bound = home.transact(|| list.rebind(actor, repository, &lists::is_unbound))?;
     // What was numbered elsewhere meanwhile must not be numbered again.
     resume(home, actor, repository)?;
     Ok(bound)
@@ -161,8 +161,7 @@ fn reconcile_messages(home: &Home, actor: &WorkerId, repository: &RepoId) -> Res
 
 fn recount(home: &Home, actor: &WorkerId, list: &ListId) -> Result<bool> {
     let list = bound(home, list)?;
-    let change = list.change(actor)?;
-    change.recount(&counter::is_wrong)
+    home.transact(|| list.change(actor)?.recount(&counter::is_wrong))
 }
 
 fn resume(home: &Home, actor: &WorkerId, repository: &RepoId) -> Result<bool> {

@@ -23,7 +23,7 @@ use crate::{
     home::Home,
     order::{FORM, KeptFile, OfflineQueue, TRIES},
     repository::Repository,
-    sequencer::KeptReport,
+    sequencer::{KeptReport, Transaction},
     tasks::{self, Move, Parts, Preview},
 };
 
@@ -189,6 +189,8 @@ pub fn tell(home: &Home, repo: &RepoId) -> Result<Vec<String>> {
 impl KeptReport {
     fn tell(&self, home: &Home, repo: &RepoId) -> Result<KeptOutcome> {
         let history = History::of(home, repo);
+        // Begun again here: the lock of the queue is held all the while.
+        let _open = Transaction::begin();
         for _ in 0..TRIES {
             if self.is_told(&history)? {
                 return Ok(KeptOutcome::Done);

@@ -158,9 +158,11 @@ impl<'h> Reservations<'h> {
         if !self.scan()?.live.iter().any(|it| due(it).is_some()) {
             return Ok(());
         }
-        let mut change = self.change()?;
-        change.renew(due);
-        change.commit(holder).map(drop)
+        self.home.transact(|| {
+            let mut change = self.change()?;
+            change.renew(due);
+            change.commit(holder).map(drop)
+        })
     }
 
     /// Every file, by number, and those that cannot be understood.

@@ -91,6 +91,10 @@ impl TaskWatch {
 
     /// Records what came by other hands since. Answers with how much that was.
     pub fn look(&mut self, home: &Home, repo: &RepoId) -> Result<usize> {
+        home.transact(|| self.record(home, repo))
+    }
+
+    fn record(&mut self, home: &Home, repo: &RepoId) -> Result<usize> {
         let history = History::of(home, repo);
         if matches!(self.tail.read_on(&history)?, NewLines::Rewritten) {
             *self = Self::anew(home, repo)?;

@@ -71,7 +71,9 @@ pub fn import(
     }
     for mail in fleet.mails()? {
         for direction in Direction::ALL {
-            mail.lock(*direction)?.repair(actor)?;
+            fleet
+                .home
+                .transact(|| mail.lock(*direction)?.repair(actor))?;
         }
     }
     for _ in 1..TRIES {
@@ -182,12 +184,14 @@ const TOGETHER: usize = 500;
 fn enter(fleet: &Fleet<'_>, actor: &WorkerId, planned: &mut [Planned<'_>]) -> Result<()> {
     for some in planned.chunks_mut(TOGETHER) {
         number(fleet, some)?;
-        let mut transition = Transition::default();
-        let at = fleet.home.now();
-        for it in some {
-            it.enter(fleet, (actor, at), &mut transition)?;
-        }
-        transition.carry_out(fleet.home, &fleet.repo, (actor, at))?;
+        fleet.home.transact(|| {
+            let mut transition = Transition::default();
+            let at = fleet.home.now();
+            for it in &*some {
+                it.enter(fleet, (actor, at), &mut transition)?;
+            }
+            transition.carry_out(fleet.home, &fleet.repo, (actor, at))
+        })?;
     }
     Ok(())
 }
@@ -212,7 +216,8 @@ fn yield_number(
                 Direction::Inbox => names.map(|name| dir.join(name)).to_vec(),
                 Direction::Outbox => Vec::new(),
             };
-            return mail.lock(it.side.1)?.yield_number(actor, seq, taken, &ours);
+            let give = || mail.lock(it.side.1)?.yield_number(actor, seq, taken, &ours);
+            return fleet.home.transact(give);
         }
     }
     Ok(())

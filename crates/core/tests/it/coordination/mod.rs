@@ -23,7 +23,7 @@ fn id(text: &str) -> TaskId {
     text.parse().unwrap()
 }
 
-fn begin<'h>(home: &'h Home, top: &Path) -> Directory<'h> {
+pub fn begin<'h>(home: &'h Home, top: &Path) -> Directory<'h> {
     coordination::init(home, &top.join(".coordination"), "Build it", None).unwrap()
 }
 
@@ -34,7 +34,7 @@ fn draft(description: &str) -> NewCoordTask {
     }
 }
 
-fn add(directory: &Directory<'_>, description: &str) -> Result<TaskId> {
+pub fn add(directory: &Directory<'_>, description: &str) -> Result<TaskId> {
     let added = coordination::add(directory, &worker("ann"), &[draft(description)])?;
     Ok(added[0].id.clone())
 }

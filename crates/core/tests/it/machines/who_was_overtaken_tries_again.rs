@@ -1,9 +1,11 @@
 //! A change that another machine was faster than is made again, whichever change it is.
 
-use std::path::Path;
+use std::{fs, path::Path};
 
 use flagpost_core::{
     List, Repository, Result,
+    coordination::Directory,
+    doctor::{self, Fix},
     relay::{reports, retention},
     sessions::{self, SessionStatus, Sessions},
     tasks::{self, Ties},
@@ -12,6 +14,7 @@ use flagpost_testkit::{race::until, scratch::scratch, table};
 
 use super::{Fleet3, Node, of_one_order::add};
 use crate::{
+    coordination,
     relay::{report, seq},
     sessions::{start, try_begin},
     world::{id, worker},
@@ -32,8 +35,8 @@ type Prepare = fn(&Node, &Repository);
 type Change = fn(&Node, &Repository) -> Result<()>;
 
 #[test]
-fn a_task_is_moved_mail_archived_and_a_session_recovered_all_the_same() {
-    let rows: [(&str, Prepare, Change); 3] = [
+fn whatever_is_changed_it_is_changed_all_the_same() {
+    let rows: [(&str, Prepare, Change); 5] = [
         (
             "tasks are moved",
             |node, repository| {
@@ -78,6 +81,27 @@ fn a_task_is_moved_mail_archived_and_a_session_recovered_all_the_same() {
                 let sessions = Sessions::of(&node.home, repository);
                 let recovered = sessions::recover(&sessions, &node.list(), &worker("ann"))?;
                 assert_eq!(recovered.unwrap().tasks, [id(1)]);
+                Ok(())
+            },
+        ),
+        (
+            "a coordination table's history is told",
+            |node, here| {
+                let repository = Repository::adopt(&node.home, &here.top, &here.id, &here.name);
+                drop(coordination::begin(&node.home, &repository.unwrap().top));
+            },
+            |node, repository| {
+                let dir = repository.top.join(".coordination");
+                coordination::add(&Directory::open(&node.home, &dir)?, "Build it").map(drop)
+            },
+        ),
+        (
+            "a counter is set right",
+            |node, _| fs::write(node.list().dir().join(".highwatermark"), "0\n").unwrap(),
+            |node, repository| {
+                let fixes = vec![Fix::Recount(repository.name.clone())];
+                let mended = doctor::mend(&node.home, &worker("ann"), fixes);
+                assert_eq!(mended[0].outcome.as_str(), "done", "{mended:?}");
                 Ok(())
             },
         ),
