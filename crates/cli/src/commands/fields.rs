@@ -10,7 +10,7 @@ use flagpost_model::{
     TaskId,
     names::{Named, UnknownName},
     query::plain_date,
-    task::{Effort, Every, InvalidEffort, Priority, Task},
+    task::{Effort, InvalidEffort, Priority, Task},
 };
 use jiff::{Timestamp, civil::Date};
 use serde_json::Value;
@@ -53,9 +53,6 @@ pub struct FieldArgs {
     /// Do not hand it out before this day, or none
     #[arg(long, value_name = "DATE", value_parser = day_or_none)]
     pub not_before: Option<Clearable<Day>>,
-    /// It comes again when it is completed: daily, weekly, monthly, yearly, or none
-    #[arg(long, value_name = "HOW_OFTEN", value_parser = word_or_none::<Every>)]
-    pub recur: Option<Clearable<Every>>,
     /// The task it is part of, or none
     #[arg(long, value_name = "ID")]
     pub parent: Option<String>,
@@ -169,7 +166,6 @@ impl FieldArgs {
                 Some(None) => Some(None),
                 None => None,
             },
-            recurrence: self.recur.map(|wanted| wanted.0),
             parent: None,
             estimate: self.estimate.map(|wanted| wanted.0),
             metadata: self.metadata.clone(),

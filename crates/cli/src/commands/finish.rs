@@ -161,21 +161,10 @@ fn finish(
         Ok(moved) => moved,
     };
     let mut said = String::new();
-    for task in &moved.tasks {
+    for task in &moved {
         said += &format!("{ending} {} {}{echo}\n", task.id, title(&task.subject));
     }
-    for next in &moved.next {
-        let due = next
-            .due
-            .map(|due| format!(", due {due}"))
-            .unwrap_or_default();
-        said += &format!("next {} {}{due}\n", next.id, title(&next.subject));
-    }
-    let last = moved.last.iter();
-    let last = last.map(|id| format!("{id} does not come again: the calendar ends before"));
-    let next = (ending == Ending::Completed).then_some(&moved.next[..]);
-    let answer = args.which.answer_with(&moved.tasks, next, said);
-    Ok(answer.notes(last))
+    Ok(args.which.answer(&moved, said))
 }
 
 /// The operation, and what is said with it of each task; of none where a query says which they are.

@@ -36,7 +36,7 @@ const NAMED: usize = 50;
       - [ ] Test the parser (after: 1)\n  \
       - [ ] Write the printer (after: Write the parser)\n\n\
     Keys: priority (critical, high, medium or low), group, complexity, project, tags, due,\n\
-    not_before, recurrence, estimate, parent, state, uid.\n\n\
+    not_before, estimate, parent, state, uid.\n\n\
     Imported again, it updates what changed there, and takes back nothing that was done here.\n\
     Other tools: beads (.beads/issues.jsonl), Backlog.md (its folder), task-master (tasks.json),\n\
     Claude Code (a folder of {id}.json). json, jsonl and csv are what 'task export' writes.")]

@@ -144,11 +144,11 @@ fn moved(
         }
     };
     let screen = Screen::of(context);
-    let each = moved.tasks.iter().map(|task| {
+    let each = moved.iter().map(|task| {
         let claim = task.state.claim();
         let until = claim.map(|it| format!(": lease ends {}", screen.time(it.expires_at)));
         let (id, subject) = (&task.id, title(&task.subject));
         format!("{done} {id} {subject}{}\n", until.unwrap_or_default())
     });
-    Ok(by_query.answer(&moved.tasks, each.collect()))
+    Ok(by_query.answer(&moved, each.collect()))
 }

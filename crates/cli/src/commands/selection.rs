@@ -150,15 +150,9 @@ impl Where {
     /// What was done to these tasks: one that was named is answered as itself, several, and all
     /// that a query selects, as a list.
     pub fn answer(&self, tasks: &[Task], text: String) -> Answer {
-        self.answer_with(tasks, None, text)
-    }
-
-    /// The same with the tasks that were made because those that come again were done.
-    pub fn answer_with(&self, tasks: &[Task], next: Option<&[Task]>, text: String) -> Answer {
-        let next = next.map(answers::each);
         let answer = match tasks {
-            [one] if !self.given() => Answer::of(&TaskAnswer { next, ..one.into() }),
-            several => Answer::of(&Changed::new(answers::each(several), next)),
+            [one] if !self.given() => Answer::of(&TaskAnswer::from(one)),
+            several => Answer::of(&Changed::new(answers::each(several))),
         };
         answer.text(text).ids(tasks.iter().map(|task| &task.id))
     }
@@ -195,11 +189,6 @@ view! {
     pub struct Changed<'a> {
         /// As they are now.
         tasks: Vec<answers::Task<'a>>,
-        /// The tasks that were made because those that come again were done. Only 'flagpost done' makes
-        /// some, so other answers lack it.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        #[schemars(with = "Vec<answers::Task<'a>>")]
-        next: Option<Vec<answers::Task<'a>>>,
     }
 
     /// What a verb would do.

@@ -77,10 +77,6 @@ fn page(screen: Screen, task: &Task, parts: Option<PartsProgress>, now: Timestam
         ("tags", Some(task.tags.join(" "))),
         ("due", task.due.map(|due| due.to_string())),
         ("not before", task.not_before.map(|at| at.to_string())),
-        (
-            "comes again",
-            task.recurrence.map(|it| it.every.to_string()),
-        ),
         ("part of", task.parent.as_ref().map(|id| id.to_string())),
         (
             "parts",

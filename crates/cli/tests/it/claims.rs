@@ -13,7 +13,7 @@ fn claim() {
     $ claim --next --as W2 --quiet
     1
     $ claim 3 --as W3 --lease 1h --json
-    {"schema":"flagpost.task/1","id":"3","subject":"Ship","description":"","state":"claimed","owner":"W3","claim":{"by":"W3","token":10,"at":"2026-05-13T14:25:00Z","expires_at":"2026-05-13T15:25:00Z","session":null},"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":1,"rev":2,"result":null,"late":[],"landing":null}
+    {"schema":"flagpost.task/1","id":"3","subject":"Ship","description":"","state":"claimed","owner":"W3","claim":{"by":"W3","token":10,"at":"2026-05-13T14:25:00Z","expires_at":"2026-05-13T15:25:00Z","session":null},"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":1,"rev":2,"result":null,"late":[],"landing":null}
     $ claim 1 --as W1
     exit 4
     2> flagpost: task 1 is held by W2 until 2026-05-13T14:40:00Z (token 9)
@@ -65,7 +65,7 @@ fn a_renewal_gives_the_lease_its_own_length_again() {
     $ task edit 2 --due 2026-12-01 --as W1 --quiet
     2
     $ task edit 2 --due none --as W1 --json
-    {"schema":"flagpost.task/1","id":"2","subject":"Test","description":"","state":"claimed","owner":"W1","claim":{"by":"W1","token":5,"at":"2026-05-13T14:25:00Z","expires_at":"2026-05-13T14:26:30Z","session":null},"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":1,"rev":5,"result":null,"late":[],"landing":null}
+    {"schema":"flagpost.task/1","id":"2","subject":"Test","description":"","state":"claimed","owner":"W1","claim":{"by":"W1","token":5,"at":"2026-05-13T14:25:00Z","expires_at":"2026-05-13T14:26:30Z","session":null},"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":1,"rev":5,"result":null,"late":[],"landing":null}
     "#);
 }
 
@@ -130,7 +130,7 @@ fn start() {
     2> flagpost: token 1 for task 2 is stale: the current one is 6
     2>   hint: your claim is over; 'flagpost claim' asks for a new one
     $ task start 2 --as W2 --json
-    {"schema":"flagpost.task/1","id":"2","subject":"Test","description":"","state":"in_progress","owner":"W2","claim":{"by":"W2","token":6,"at":"2026-05-13T14:25:00Z","expires_at":"2026-05-13T14:40:00Z","session":null},"blocks":["3"],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":1,"rev":4,"result":null,"late":[],"landing":null}
+    {"schema":"flagpost.task/1","id":"2","subject":"Test","description":"","state":"in_progress","owner":"W2","claim":{"by":"W2","token":6,"at":"2026-05-13T14:25:00Z","expires_at":"2026-05-13T14:40:00Z","session":null},"blocks":["3"],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":1,"rev":4,"result":null,"late":[],"landing":null}
     $ task start 3
     exit 4
     2> flagpost: task 3 waits for 2
@@ -165,7 +165,7 @@ fn done() {
     2> flagpost: task 4 waits for 3
     2>   hint: 'flagpost ready' shows what can begin now
     $ done 3 '' --json
-    {"schema":"flagpost.task/1","id":"3","subject":"Ship","description":"","state":"completed","owner":"ann","claim":null,"blocks":["4"],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":3,"result":{"ending":"completed","text":"","by":"ann","at":"2026-05-13T14:25:00Z","token":null},"late":[],"landing":null,"next":[]}
+    {"schema":"flagpost.task/1","id":"3","subject":"Ship","description":"","state":"completed","owner":"ann","claim":null,"blocks":["4"],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":3,"result":{"ending":"completed","text":"","by":"ann","at":"2026-05-13T14:25:00Z","token":null},"late":[],"landing":null,"next":[]}
     $ done 4 --token x
     exit 2
     2> flagpost: invalid value 'x' for '--token <N>': invalid digit found in string
@@ -207,7 +207,7 @@ fn fail_and_stuck() {
     $ task fail 1 'No such call' --as W1
     failed 1 Write (12 bytes)
     $ task fail 2 --as W2 --json
-    {"schema":"flagpost.task/1","id":"2","subject":"Test","description":"","state":"failed","owner":"W2","claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":1,"rev":3,"result":{"ending":"failed","text":"","by":"W2","at":"2026-05-13T14:25:00Z","token":7},"late":[],"landing":null}
+    {"schema":"flagpost.task/1","id":"2","subject":"Test","description":"","state":"failed","owner":"W2","claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":1,"rev":3,"result":{"ending":"failed","text":"","by":"W2","at":"2026-05-13T14:25:00Z","token":7},"late":[],"landing":null}
     $ task stuck 3 'Which one?' --as W3 --quiet
     3
     $ task fail 4
@@ -263,7 +263,7 @@ fn reopen_and_cancel() {
     $ task reopen 2 --quiet
     2
     $ task cancel 2 --json
-    {"schema":"flagpost.task/1","id":"2","subject":"Test","description":"","state":"cancelled","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":4,"result":null,"late":[],"landing":null}
+    {"schema":"flagpost.task/1","id":"2","subject":"Test","description":"","state":"cancelled","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":4,"result":null,"late":[],"landing":null}
     $ task cancel 3
     exit 4
     2> flagpost: task 3 is held by W3 until 2026-05-13T14:40:00Z (token 6)
@@ -315,7 +315,7 @@ fn release_and_renew() {
     2> flagpost: task 1 is held by W3 until 2026-05-13T14:46:00Z (token 3)
     2>   hint: 'flagpost claim --next' gives you another task
     $ task release 1 --as W3 --json
-    {"schema":"flagpost.task/1","id":"1","subject":"Write","description":"","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":1,"rev":5,"result":null,"late":[],"landing":null}
+    {"schema":"flagpost.task/1","id":"1","subject":"Write","description":"","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":1,"rev":5,"result":null,"late":[],"landing":null}
     $ task release 1 --as W3
     exit 4
     2> flagpost: task 1 is not claimed

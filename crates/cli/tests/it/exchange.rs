@@ -125,12 +125,12 @@ fn export() {
     - [ ] =1+1, tested (after: #1) {uid: flagpost:[repo]/web/2}
     2> flagpost: 1 task has notes, results, metadata or times that markdown has no place for; --to json keeps them
     $ task export --to csv
-    id,uid,subject,description,active_form,state,owner,claim,priority,complexity,group,project,tags,due,not_before,recurrence,recurrence_since,parent,blocked_by,estimate_minutes,tracked_seconds,timer,notes,metadata,provenance,attempts,rev,exported_from,result,late
+    id,uid,subject,description,active_form,state,owner,claim,priority,complexity,group,project,tags,due,not_before,parent,blocked_by,estimate_minutes,tracked_seconds,timer,notes,metadata,provenance,attempts,rev,exported_from,result,late
     1,flagpost:[repo]/web/1,Write the parser,,,pending,,,,,,,,,,,,,,,0,,"[{""kind"":""note"",""by"":""ann"",""at"":""2026-05-13T14:25:00Z"",""text"":""Ask first"",""question"":null}]",,"{""origin"":""person"",""by"":""ann"",""at"":""2026-05-13T14:25:00Z""}",0,3,flagpost:[repo]/web,,
     2,flagpost:[repo]/web/2,"'=1+1, tested",,,pending,,,,,,,,,,,,,1,,0,,,,"{""origin"":""person"",""by"":""ann"",""at"":""2026-05-13T14:25:00Z""}",0,2,flagpost:[repo]/web,,
     $ task export --to jsonl
-    {"id":"1","uid":"flagpost:[repo]/web/1","subject":"Write the parser","description":"","active_form":"","state":"pending","owner":null,"claim":null,"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"recurrence_since":null,"parent":null,"blocked_by":[],"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[{"kind":"note","by":"ann","at":"2026-05-13T14:25:00Z","text":"Ask first","question":null}],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":3,"exported_from":"flagpost:[repo]/web","result":null,"late":[]}
-    {"id":"2","uid":"flagpost:[repo]/web/2","subject":"=1+1, tested","description":"","active_form":"","state":"pending","owner":null,"claim":null,"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"recurrence_since":null,"parent":null,"blocked_by":["1"],"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":2,"exported_from":"flagpost:[repo]/web","result":null,"late":[]}
+    {"id":"1","uid":"flagpost:[repo]/web/1","subject":"Write the parser","description":"","active_form":"","state":"pending","owner":null,"claim":null,"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"blocked_by":[],"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[{"kind":"note","by":"ann","at":"2026-05-13T14:25:00Z","text":"Ask first","question":null}],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":3,"exported_from":"flagpost:[repo]/web","result":null,"late":[]}
+    {"id":"2","uid":"flagpost:[repo]/web/2","subject":"=1+1, tested","description":"","active_form":"","state":"pending","owner":null,"claim":null,"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"blocked_by":["1"],"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":2,"exported_from":"flagpost:[repo]/web","result":null,"late":[]}
     $ task export --out tasks.json
     2 tasks written to tasks.json as json
     $ task export --out tasks.json
@@ -142,7 +142,7 @@ fn export() {
     $ task export --out tasks.csv --to csv --json
     {"schema":"flagpost.export/1","list":"web","format":"csv","count":2,"out":"tasks.csv","content":null,"cut":0,"losses":0,"skipped":[]}
     $ task export --to csv --json
-    {"schema":"flagpost.export/1","list":"web","format":"csv","count":2,"out":null,"content":"id,uid,subject,description,active_form,state,owner,claim,priority,complexity,group,project,tags,due,not_before,recurrence,recurrence_since,parent,blocked_by,estimate_minutes,tracked_seconds,timer,notes,metadata,provenance,attempts,rev,exported_from,result,late\n1,flagpost:[repo]/web/1,Write the parser,,,pending,,,,,,,,,,,,,,,0,,\"[{\"\"kind\"\":\"\"note\"\",\"\"by\"\":\"\"ann\"\",\"\"at\"\":\"\"2026-05-13T14:25:00Z\"\",\"\"text\"\":\"\"Ask first\"\",\"\"question\"\":null}]\",,\"{\"\"origin\"\":\"\"person\"\",\"\"by\"\":\"\"ann\"\",\"\"at\"\":\"\"2026-05-13T14:25:00Z\"\"}\",0,3,flagpost:[repo]/web,,\n2,flagpost:[repo]/web/2,\"'=1+1, tested\",,,pending,,,,,,,,,,,,,1,,0,,,,\"{\"\"origin\"\":\"\"person\"\",\"\"by\"\":\"\"ann\"\",\"\"at\"\":\"\"2026-05-13T14:25:00Z\"\"}\",0,2,flagpost:[repo]/web,,\n","cut":0,"losses":0,"skipped":[]}
+    {"schema":"flagpost.export/1","list":"web","format":"csv","count":2,"out":null,"content":"id,uid,subject,description,active_form,state,owner,claim,priority,complexity,group,project,tags,due,not_before,parent,blocked_by,estimate_minutes,tracked_seconds,timer,notes,metadata,provenance,attempts,rev,exported_from,result,late\n1,flagpost:[repo]/web/1,Write the parser,,,pending,,,,,,,,,,,,,,,0,,\"[{\"\"kind\"\":\"\"note\"\",\"\"by\"\":\"\"ann\"\",\"\"at\"\":\"\"2026-05-13T14:25:00Z\"\",\"\"text\"\":\"\"Ask first\"\",\"\"question\"\":null}]\",,\"{\"\"origin\"\":\"\"person\"\",\"\"by\"\":\"\"ann\"\",\"\"at\"\":\"\"2026-05-13T14:25:00Z\"\"}\",0,3,flagpost:[repo]/web,,\n2,flagpost:[repo]/web/2,\"'=1+1, tested\",,,pending,,,,,,,,,,,,,1,,0,,,,\"{\"\"origin\"\":\"\"person\"\",\"\"by\"\":\"\"ann\"\",\"\"at\"\":\"\"2026-05-13T14:25:00Z\"\"}\",0,2,flagpost:[repo]/web,,\n","cut":0,"losses":0,"skipped":[]}
     $ task export --to xml
     exit 2
     2> flagpost: invalid value 'xml' for '--to <FORMAT>': "xml" is none of json, jsonl, csv, markdown
@@ -181,7 +181,7 @@ fn an_export_of_nothing() {
       "tasks": []
     }
     $ task export --to csv
-    id,uid,subject,description,active_form,state,owner,claim,priority,complexity,group,project,tags,due,not_before,recurrence,recurrence_since,parent,blocked_by,estimate_minutes,tracked_seconds,timer,notes,metadata,provenance,attempts,rev,exported_from,result,late
+    id,uid,subject,description,active_form,state,owner,claim,priority,complexity,group,project,tags,due,not_before,parent,blocked_by,estimate_minutes,tracked_seconds,timer,notes,metadata,provenance,attempts,rev,exported_from,result,late
     $ task export --to markdown --quiet
     "#);
 }

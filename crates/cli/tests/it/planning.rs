@@ -5,7 +5,7 @@ use crate::{world, world_with};
 #[test]
 fn every_field_is_set_shown_and_taken_away() {
     transcript!(world(), @r#"
-    $ add 'Rotate the keys' --due tomorrow --not-before today --recur monthly --estimate 1h30m --meta ticket=12 --meta 'who=the designer' --tag ops
+    $ add 'Rotate the keys' --due tomorrow --not-before today --estimate 1h30m --meta ticket=12 --meta 'who=the designer' --tag ops
     added 1 Rotate the keys
     $ show 1
     1 Rotate the keys
@@ -13,14 +13,13 @@ fn every_field_is_set_shown_and_taken_away() {
       tags        ops
       due         2026-05-14
       not before  2026-05-13T00:00:00Z
-      comes again monthly
       estimate    1h 30m
       added       by ann, now
       ticket      12
       who         "the designer"
     $ show 1 --json
-    {"schema":"flagpost.task/1","id":"1","subject":"Rotate the keys","description":"","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":["ops"],"due":"2026-05-14","not_before":"2026-05-13T00:00:00Z","recurrence":"monthly","parent":null,"uid":null,"estimate_minutes":90,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{"ticket":12,"who":"the designer"},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":1,"result":null,"late":[],"landing":null,"parts":null}
-    $ task edit 1 --due none --not-before none --recur none --estimate none --meta ticket= --meta who= --remove-tag ops --add-tag sec
+    {"schema":"flagpost.task/1","id":"1","subject":"Rotate the keys","description":"","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":["ops"],"due":"2026-05-14","not_before":"2026-05-13T00:00:00Z","parent":null,"uid":null,"estimate_minutes":90,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{"ticket":12,"who":"the designer"},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":1,"result":null,"late":[],"landing":null,"parts":null}
+    $ task edit 1 --due none --not-before none --estimate none --meta ticket= --meta who= --remove-tag ops --add-tag sec
     edited 1 Rotate the keys
     $ show 1
     1 Rotate the keys
@@ -36,10 +35,6 @@ fn every_field_is_set_shown_and_taken_away() {
     2>   hint: 'flagpost task edit --help' shows how
     $ task edit 1 --estimate 3d
     edited 1 Rotate the keys
-    $ task edit 1 --recur hourly
-    exit 2
-    2> flagpost: invalid value 'hourly' for '--recur <HOW_OFTEN>': use one of daily, weekly, monthly, yearly, none
-    2>   hint: 'flagpost task edit --help' shows how
     $ task edit 1 --due 2026-02-30
     exit 2
     2> flagpost: invalid value '2026-02-30' for '--due <DATE>': use a date that exists, as in 2026-12-01, or today, tomorrow, none
@@ -109,42 +104,6 @@ fn parts_are_counted_and_keep_the_whole_from_being_done() {
 }
 
 #[test]
-fn a_task_that_comes_again_makes_the_next_one_when_it_is_done() {
-    transcript!(world(), @r#"
-    $ add 'Water the plants' --due 2026-05-12 --recur weekly --estimate 10m
-    added 1 Water the plants
-    $ done 1 --json
-    {"schema":"flagpost.task/1","id":"1","subject":"Water the plants","description":"","state":"completed","owner":"ann","claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":"2026-05-12","not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":10,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":2,"result":{"ending":"completed","text":"","by":"ann","at":"2026-05-13T14:25:00Z","token":null},"late":[],"landing":null,"next":[{"id":"2","subject":"Water the plants","description":"","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":"2026-05-19","not_before":"2026-05-14T00:00:00Z","recurrence":"weekly","parent":null,"uid":null,"estimate_minutes":10,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":1,"result":null,"late":[],"landing":null}]}
-    $ list
-    ID  STATE    DUE         WAITS FOR   SUBJECT
-    2   pending  2026-05-19  2026-05-14  Water the plants
-    $ ready
-    no task of web is ready; 'flagpost list' shows what there is and what it waits for
-    $ claim --next
-    exit 3
-    2> flagpost: no task of web is ready
-    2>   hint: 'flagpost list' shows what the rest waits for
-    $ task undo
-    took back task.completed: 1 Water the plants
-    took back task.created: 2 Water the plants
-    $ list
-    ID  STATE    DUE         SUBJECT
-    1   pending  2026-05-12  Water the plants
-    $ done 1 Done
-    completed 1 Water the plants (4 bytes)
-    next 3 Water the plants, due 2026-05-19
-    $ done 2
-    exit 3
-    2> flagpost: there is no task 2 in list web
-    2>   hint: 'flagpost list' shows what there is
-    $ list --all
-    ID  STATE      DUE         OWNER  WAITS FOR   SUBJECT
-    1   completed  2026-05-12  ann                Water the plants
-    3   pending    2026-05-19         2026-05-14  Water the plants
-    "#);
-}
-
-#[test]
 fn notes() {
     let world = world_with(&["Write", "Test"]);
     transcript!(world, @r#"
@@ -154,7 +113,7 @@ fn notes() {
     1
     2
     $ task note 2 one --json
-    {"schema":"flagpost.task/1","id":"2","subject":"Test","description":"","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[{"kind":"note","by":"W1","at":"2026-05-13T14:25:00Z","text":"Seen by W1","question":null},{"kind":"note","by":"ann","at":"2026-05-13T14:25:00Z","text":"one","question":null}],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":3,"result":null,"late":[],"landing":null}
+    {"schema":"flagpost.task/1","id":"2","subject":"Test","description":"","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[{"kind":"note","by":"W1","at":"2026-05-13T14:25:00Z","text":"Seen by W1","question":null},{"kind":"note","by":"ann","at":"2026-05-13T14:25:00Z","text":"one","question":null}],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":3,"result":null,"late":[],"landing":null}
     $ task note 1 ''
     exit 6
     2> flagpost: note: it says nothing
@@ -212,7 +171,7 @@ fn timers() {
     stopped 1 Write: 1h 30m in all
     measuring 2 Test
     $ task timer stop --json
-    {"schema":"flagpost.timer/1","started":null,"stopped":[{"id":"2","subject":"Test","description":"","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":3,"result":null,"late":[],"landing":null}]}
+    {"schema":"flagpost.timer/1","started":null,"stopped":[{"id":"2","subject":"Test","description":"","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":3,"result":null,"late":[],"landing":null}]}
     $ show 1
     1 Write
       state       pending
@@ -256,7 +215,7 @@ fn undo() {
     $ task undo --dry-run
     would take back task.edited: 1 Write
     $ task undo --json
-    {"schema":"flagpost.undo/1","n":4,"dry_run":false,"undone":[{"kind":"task.edited","task":"1"}],"tasks":[{"id":"1","subject":"Write","description":"","state":"pending","owner":null,"claim":null,"blocks":["2"],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":4,"result":null,"late":[],"landing":null}],"removed":[]}
+    {"schema":"flagpost.undo/1","n":4,"dry_run":false,"undone":[{"kind":"task.edited","task":"1"}],"tasks":[{"id":"1","subject":"Write","description":"","state":"pending","owner":null,"claim":null,"blocks":["2"],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":4,"result":null,"late":[],"landing":null}],"removed":[]}
     $ task rm 1 --yes
     removed 1 Write; 1 waiting for it
     $ show 2
@@ -327,7 +286,7 @@ fn tasks_move_to_another_list() {
     ID  STATE    SUBJECT
     3   pending  Ship
     $ task move 3 --to later --json
-    {"schema":"flagpost.moved/1","dry_run":false,"from":"web","to":"later","moved":[{"was":"3","task":{"id":"3","subject":"Ship","description":"","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":1,"result":null,"late":[],"landing":null}}]}
+    {"schema":"flagpost.moved/1","dry_run":false,"from":"web","to":"later","moved":[{"was":"3","task":{"id":"3","subject":"Ship","description":"","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":1,"result":null,"late":[],"landing":null}}]}
     $ claim 1 --list later
     claimed 1 Write (token 13, lease ends in 15m)
     $ task move 1 --to web --cut --list later
@@ -361,15 +320,4 @@ fn undo_of_a_move() {
     moved 1 to web as 3 a
     moved 2 to web as 4 b
     "#);
-}
-
-#[test]
-fn a_task_that_comes_again_says_where_the_calendar_ends() {
-    transcript!(world(), @"
-    $ add 'Count the years' --due 9999-12-31 --recur yearly
-    added 1 Count the years
-    $ done 1
-    completed 1 Count the years
-    2> flagpost: 1 does not come again: the calendar ends before
-    ");
 }

@@ -13,7 +13,7 @@ fn add() {
     $ add 'Print' --after 1,2 --quiet
     3
     $ add 'Ship' --after 1 --after 3 --json
-    {"schema":"flagpost.task/1","id":"4","subject":"Ship","description":"","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["1","3"],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":1,"result":null,"late":[],"landing":null}
+    {"schema":"flagpost.task/1","id":"4","subject":"Ship","description":"","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["1","3"],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":1,"result":null,"late":[],"landing":null}
     $ add 'Never' --after 1 --json --after 9
     exit 3
     {"schema":"flagpost.error/1","kind":"not_found","exit_code":3,"message":"there is no task 9 in list web","hint":"'flagpost list' shows what there is","causes":[]}
@@ -155,7 +155,7 @@ fn show() {
     $ show 2 --quiet
     2
     $ show 2 --json
-    {"schema":"flagpost.task/1","id":"2","subject":"Test","description":"First line\n\n  indented\n","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["1"],"priority":"low","complexity":null,"group":null,"project":null,"tags":["x"],"due":null,"not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":3,"result":null,"late":[],"landing":null,"parts":null}
+    {"schema":"flagpost.task/1","id":"2","subject":"Test","description":"First line\n\n  indented\n","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["1"],"priority":"low","complexity":null,"group":null,"project":null,"tags":["x"],"due":null,"not_before":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":3,"result":null,"late":[],"landing":null,"parts":null}
     $ FLAGPOST_LIST=web FLAGPOST_TASK=1 show --quiet
     1
     $ show 7 --json
@@ -173,7 +173,7 @@ fn edit() {
     $ task edit 1 --priority none --group '' --quiet
     1
     $ task edit 1 --complexity L --json
-    {"schema":"flagpost.task/1","id":"1","subject":"Write it","description":"Six b.","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":"L","group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":4,"result":null,"late":[],"landing":null}
+    {"schema":"flagpost.task/1","id":"1","subject":"Write it","description":"Six b.","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":[],"priority":null,"complexity":"L","group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":4,"result":null,"late":[],"landing":null}
     $ show 1
     1 Write it
       state       pending
@@ -245,7 +245,7 @@ fn rm() {
     $ task rm 1 --dry-run
     would remove 1 Write; 1 waiting for it
     $ task rm 1 --dry-run --json
-    {"schema":"flagpost.removed/1","dry_run":true,"tasks":[{"id":"1","subject":"Write","description":"","state":"pending","owner":null,"claim":null,"blocks":["2"],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":2,"result":null,"late":[],"landing":null}]}
+    {"schema":"flagpost.removed/1","dry_run":true,"tasks":[{"id":"1","subject":"Write","description":"","state":"pending","owner":null,"claim":null,"blocks":["2"],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":2,"result":null,"late":[],"landing":null}]}
     $ show 1 --quiet
     1
     $ task rm 1 --yes
@@ -298,7 +298,7 @@ fn dep() {
     $ task dep add 3 1 --quiet
     3
     $ task dep add 4 3 --json
-    {"schema":"flagpost.task/1","id":"4","subject":"d","description":"","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["3"],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"recurrence":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":2,"result":null,"late":[],"landing":null}
+    {"schema":"flagpost.task/1","id":"4","subject":"d","description":"","state":"pending","owner":null,"claim":null,"blocks":[],"blocked_by":["3"],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":2,"result":null,"late":[],"landing":null}
     $ task dep add 1 4
     exit 6
     2> flagpost: that would make a cycle: 1 → 4 → 3 → 1

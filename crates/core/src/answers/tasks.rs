@@ -3,10 +3,7 @@
 use flagpost_model::{
     ListRef, TaskId,
     plan::{PartsProgress, Readiness},
-    task::{
-        self, Effort, Every, Landing, Priority, Provenance, ShownClaim, StateName, TaskResult,
-        Timer,
-    },
+    task::{self, Effort, Landing, Priority, Provenance, ShownClaim, StateName, TaskResult, Timer},
     view,
 };
 use jiff::{Timestamp, civil::Date};
@@ -54,8 +51,6 @@ view! {
         due: Option<Date> = task.due,
         /// It is not handed out before.
         not_before: Option<Timestamp> = task.not_before,
-        /// How often it comes again; null where it does not.
-        recurrence: Option<Every> = task.recurrence.map(|it| it.every),
         /// The task it is part of.
         parent: Option<&'a TaskId> = task.parent.as_ref(),
         /// The planner's own name for it, by which an import finds it again.
@@ -97,11 +92,6 @@ pub struct TaskAnswer<'a> {
     /// answers lack it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parts: Option<Option<PartsProgress>>,
-    /// The tasks that were made because those that come again were done. Only 'flagpost done' makes
-    /// some, so other answers lack it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<Task<'a>>")]
-    pub next: Option<Vec<Task<'a>>>,
     /// Whether it was there before. Only what adds a task once says so, so other answers lack it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "bool")]
@@ -113,7 +103,6 @@ impl<'a> From<&'a task::Task> for TaskAnswer<'a> {
         Self {
             task: task.into(),
             parts: None,
-            next: None,
             existed: None,
         }
     }

@@ -146,17 +146,6 @@ pub(super) fn with_keys<const N: usize>(mut shown: Value, more: [(&str, Value); 
     shown
 }
 
-/// A task that was completed, with the one that comes next where there is one.
-pub(super) fn with_next(shown: Value, next: Option<Value>) -> Value {
-    match next {
-        Some(next) => {
-            let completed = shown.clone();
-            with_keys(shown, [("completed", completed), ("nextOccurrence", next)])
-        }
-        None => shown,
-    }
-}
-
 /// A task that was left as it is, as that says.
 pub(super) fn left_alone(shown: Value, message: &str) -> Value {
     let task = shown.clone();

@@ -19,7 +19,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{
-    answers::{fitting, left_alone, named, with_keys, with_next},
+    answers::{fitting, left_alone, named, with_keys},
     command_context::CommandContext,
 };
 use crate::{
@@ -122,18 +122,7 @@ impl CommandContext<'_> {
         match &self.command.action {
             Action::Create(_) | Action::CreateSubtask { .. } => shown(of(&Kind::TaskCreated)),
             Action::Update { .. } | Action::Complete(_) | Action::Uncomplete(_) => {
-                let own = left
-                    .iter()
-                    .find(|line| line.entry.kind != Kind::TaskCreated);
-                let Some(own) = own else {
-                    self.take_back(left)?;
-                    return Ok(None);
-                };
-                let Some(data) = shown(Some(own))? else {
-                    return Ok(None);
-                };
-                let next = shown(of(&Kind::TaskCreated))?;
-                Ok(Some(with_next(data, next)))
+                shown(left.first())
             }
             Action::Delete(_) => {
                 let gone = left.iter().filter(|it| it.entry.kind == Kind::TaskRemoved);
@@ -157,18 +146,6 @@ impl CommandContext<'_> {
             | Action::ListTags
             | Action::Stats => Ok(None),
         }
-    }
-
-    /// Removes the next task of a row whose last one was not completed after all.
-    fn take_back(&self, left: &[Line]) -> Result<()> {
-        let next = left.iter().filter_map(|line| line.entry.task.clone());
-        for id in next {
-            match tasks::remove(&self.list, &self.command.source.actor(), &id) {
-                Ok(_) | Err(Error::NotFound { .. }) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
     }
 
     /// A task as it was when this line told of its end.
@@ -282,9 +259,7 @@ impl CommandContext<'_> {
     fn revise(&self, task: &str, course: &dyn Fn(&Task) -> Revision) -> Result<Value> {
         let id = self.resolve(task)?;
         let revised = claims::revise(&self.list, &self.terms()?, &id, course)?;
-        let shown = self.show_first(&revised.tasks, &id)?;
-        let next = revised.next.first().map(|it| self.shown(it, &[]));
-        Ok(with_next(shown, next))
+        self.show_first(&revised, &id)
     }
 
     fn show_first(&self, tasks: &[Task], id: &TaskId) -> Result<Value> {

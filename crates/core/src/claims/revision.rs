@@ -5,7 +5,7 @@
 
 use flagpost_model::{
     TaskId,
-    task::{Act, State, Task, transition},
+    task::{Act, Task, transition},
 };
 
 use super::{Terms, start_in};
@@ -13,7 +13,7 @@ use crate::{
     error::Result,
     history::Kind,
     list::List,
-    tasks::{Fields, Move, Moved, asked, come_again, named_by_others, renew_own},
+    tasks::{Fields, Move, asked, named_by_others, renew_own},
 };
 
 /// What is to be done with a task.
@@ -31,10 +31,10 @@ pub fn revise(
     terms: &Terms,
     id: &TaskId,
     course: &dyn Fn(&Task) -> Revision,
-) -> Result<Moved> {
+) -> Result<Vec<Task>> {
     list.home.transact(|| {
         let change = list.change(&terms.actor)?;
-        let ((next, last), mut written) = change.commit_with(|change, token| {
+        let ((), mut written) = change.commit_with(|change, token| {
             let before = change.task(id)?.clone();
             let Revision { fields, moves } = course(&before);
             fields.check()?;
@@ -54,7 +54,7 @@ pub fn revise(
                 token: None,
                 at,
             };
-            let (mut next, mut last, mut seen) = (None, Vec::new(), None);
+            let mut seen = None;
             for event in moves {
                 let task = change.task(id)?.clone();
                 if event == Move::Start {
@@ -64,23 +64,13 @@ pub fn revise(
                 }
                 let ids = std::slice::from_ref(id);
                 let after = transition(&task, &act, asked(list, &task, &event, ids, &mut seen)?)?;
-                let again = task.recurrence.is_some() && after.state == State::Completed;
                 let (from, to) = (task.state.name(), after.state.name());
                 *change.task(id)? = after;
                 let entry = change.note(event.kind(), id);
                 (entry.from, entry.to) = (Some(from), Some(to));
-                if again {
-                    next = come_again(change, id, &terms.actor)?;
-                    last.extend(next.is_none().then(|| id.clone()));
-                }
             }
-            Ok((next, last))
+            Ok(())
         })?;
-        let mut take = |id: &TaskId| written.remove(id);
-        Ok(Moved {
-            tasks: take(id).into_iter().collect(),
-            next: next.as_ref().and_then(take).into_iter().collect(),
-            last,
-        })
+        Ok(written.remove(id).into_iter().collect())
     })
 }

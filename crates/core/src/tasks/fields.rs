@@ -6,7 +6,7 @@
 use flagpost_disk::dialects::claude_tasks;
 use flagpost_model::{
     TaskId,
-    task::{Effort, Every, Origin, Priority, Recurrence, Task},
+    task::{Effort, Origin, Priority, Task},
 };
 use jiff::{Timestamp, civil::Date};
 use serde_json::Value;
@@ -37,8 +37,6 @@ pub struct Fields {
     pub due: Option<Option<Date>>,
     /// Not to be handed out before.
     pub not_before: Option<Option<Timestamp>>,
-    /// Whether it comes again.
-    pub recurrence: Option<Option<Every>>,
     /// The task it is part of.
     pub parent: Option<Option<TaskId>>,
     /// How much work it is thought to be.
@@ -101,13 +99,6 @@ impl Fields {
         self.tags.apply(&mut task.tags);
         if let Some(due) = self.due.filter(|due| *due != task.due) {
             task.due = due;
-            // A row of dates begins anew with a date that somebody chose.
-            task.recurrence = task.recurrence.map(|it| Recurrence::new(it.every));
-        }
-        if let Some(every) = self.recurrence
-            && every != task.recurrence.map(|it| it.every)
-        {
-            task.recurrence = every.map(Recurrence::new);
         }
         for (key, value) in &self.metadata {
             match value {

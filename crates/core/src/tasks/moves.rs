@@ -1,17 +1,14 @@
 //! Tasks on their way through their states.
 //!
 //! Owns what happens around a move: what keeps a task from being completed is looked up, a report
-//! that comes too late is kept, and a task that comes again makes the next one.
+//! that comes too late is kept.
 
 use std::collections::BTreeMap;
 
 use flagpost_model::{
-    Refusal, TaskId, WorkerId,
+    Refusal, TaskId,
     plan::Family,
-    task::{
-        Act, Ending, Origin, Outline, Provenance, State, Task, TaskEvent, TaskResult, recurrence,
-        transition,
-    },
+    task::{Act, Ending, Outline, State, Task, TaskEvent, TaskResult, transition},
 };
 
 use super::{Preview, TaskSelector, finish_all, named_by_others, only, open_blockers};
@@ -23,21 +20,9 @@ use crate::{
     list::List,
 };
 
-/// What a move did.
-#[derive(Debug, Clone)]
-pub struct Moved {
-    /// The tasks that were moved, as they are now.
-    pub tasks: Vec<Task>,
-    /// The tasks that come next, where one that comes again was completed.
-    pub next: Vec<Task>,
-    /// The tasks that would come again, if the calendar did not end before.
-    pub last: Vec<TaskId>,
-}
-
 /// Moves a task through its states: everything but a claim, which [`crate::claims`] makes.
 pub fn act(list: &List<'_>, act: &Act, id: &TaskId, event: Move) -> Result<Task> {
-    let moved = act_all(list, act, std::slice::from_ref(id), event)?;
-    only(moved.tasks, id)
+    only(act_all(list, act, std::slice::from_ref(id), event)?, id)
 }
 
 /// Moves all these tasks, or none where one cannot go. A report on one task alone that comes too
@@ -47,7 +32,7 @@ pub fn act_all(
     act: &Act,
     which: impl Into<TaskSelector>,
     event: Move,
-) -> Result<Moved> {
+) -> Result<Vec<Task>> {
     let which = which.into();
     list.home.transact(|| {
         let mut change = list.change(&act.actor)?;
@@ -56,21 +41,13 @@ pub fn act_all(
             at: change.at(),
             ..act.clone()
         };
-        let (mut next, mut last) = (Vec::new(), Vec::new());
         let mut seen = None;
         for id in &ids {
             let task = change.task(id)?.clone();
             match transition(&task, &act, asked(list, &task, &event, &ids, &mut seen)?) {
                 Ok(after) => {
-                    let again = task.recurrence.is_some() && after.state == State::Completed;
                     *change.task(id)? = after;
                     change.note(event.kind(), id);
-                    if again {
-                        match come_again(&mut change, id, &act.actor)? {
-                            Some(new) => next.push(new),
-                            None => last.push(id.clone()),
-                        }
-                    }
                 }
                 Err(refusal) if ids.len() == 1 => {
                     let refusal = knowing(list, refusal)?;
@@ -84,18 +61,16 @@ pub fn act_all(
                 Err(refusal) => return Err(knowing(list, refusal)?.into()),
             }
         }
-        let done = finish_all(change, &[&ids[..], &next].concat());
-        let mut tasks = match (done, list.table(), &ids[..], late_result(&event, &act)) {
+        let done = finish_all(change, &ids);
+        match (done, list.table(), &ids[..], late_result(&event, &act)) {
             (Err(Error::Coordination(refusal)), Some(table), [id], Some(late)) => {
                 let (directory, by) = (&table.directory, &act.actor);
-                return Err(coordination::keep_late(
+                Err(coordination::keep_late(
                     directory, by, id, &late.text, refusal,
-                )?);
+                )?)
             }
-            (done, ..) => done?,
-        };
-        let next = tasks.split_off(ids.len());
-        Ok(Moved { tasks, next, last })
+            (done, ..) => done,
+        }
     })
 }
 
@@ -183,40 +158,6 @@ fn look<'s>(list: &List<'_>, seen: &'s mut Option<Vec<Outline>>) -> Result<&'s [
         Some(outlines) => outlines,
         None => seen.insert(list.load()?.outlines),
     })
-}
-
-/// Adds the task that follows a completed one, which does not come again itself any more.
-pub(crate) fn come_again(
-    change: &mut Change<'_>,
-    id: &TaskId,
-    actor: &WorkerId,
-) -> Result<Option<TaskId>> {
-    let home = change.list().home;
-    let at = change.at();
-    let zone = home.zone();
-    let today = at.to_zoned(zone.clone()).date();
-    let Some(new) = change.new_ids(1)?.next() else {
-        return Ok(None);
-    };
-    let done = change.task(id)?;
-    let provenance = Provenance {
-        origin: done
-            .provenance
-            .as_ref()
-            .map_or(Origin::Person, |it| it.origin),
-        by: actor.clone(),
-        at,
-    };
-    let Some(next) = recurrence::next(done, new.clone(), today, &zone, provenance) else {
-        return Ok(None);
-    };
-    done.recurrence = None;
-    change.create(next);
-    let entry = change.note(Kind::TaskCreated, &new);
-    entry
-        .detail
-        .insert("follows".to_owned(), id.as_str().into());
-    Ok(Some(new))
 }
 
 /// The refusal of a token with what the history knows of it. A table's tokens are moments, of which it

@@ -8,10 +8,7 @@ use flagpost_core::{
     history::{Entry, History, Kind},
     tasks::{self, Fields, Labels, Move, UndoMode},
 };
-use flagpost_model::{
-    Refusal, TaskId,
-    task::{Ending, Every},
-};
+use flagpost_model::{Refusal, TaskId, task::Ending};
 use flagpost_testkit::power::{PowerFs, every_crash};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -83,7 +80,6 @@ fn take(list: &List<'_>, step: &Step) {
         Step::Part(of) => {
             let part = Fields {
                 parent: Some(Some(id(*of))),
-                recurrence: Some(Some(Every::Day)),
                 ..subject("Part")
             };
             tasks::add(list, &w1, &part, &[]).map(drop)

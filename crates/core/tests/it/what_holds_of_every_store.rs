@@ -14,7 +14,7 @@ use flagpost_model::{
     task::{
         Effort,
         Ending::{Completed, Failed, Stuck},
-        Every, Priority, State, StateName, Task,
+        Priority, State, StateName, Task,
     },
 };
 use jiff::SignedDuration;
@@ -172,7 +172,6 @@ fn every_field_is_there_again() {
             tags: Labels::Set(vec!["api".to_owned(), "db".to_owned()]),
             due: Some(Some("2026-12-01".parse().unwrap())),
             not_before: Some(Some("2026-11-01T00:00:00Z".parse().unwrap())),
-            recurrence: Some(Some(Every::Week)),
             parent: Some(Some(part.clone())),
             estimate: Some(Some(Effort::from_minutes(90))),
             uid: Some("plan/3".to_owned()),
@@ -230,7 +229,6 @@ fn every_field_is_there_again() {
             tags: Labels::Set(Vec::new()),
             due: Some(None),
             not_before: Some(None),
-            recurrence: Some(None),
             parent: Some(None),
             estimate: Some(None),
             metadata: ["files", "hints", "state"]
@@ -347,24 +345,17 @@ fn several_change_together_or_not_at_all() {
 }
 
 #[test]
-fn parts_come_before_the_whole_and_what_comes_again_is_added() {
+fn parts_come_before_the_whole() {
     on_all(|_, list| {
         let whole = add(list, "The whole", &[]);
         let part = Fields {
             parent: Some(Some(whole.clone())),
-            recurrence: Some(Some(Every::Week)),
-            due: Some(Some("2026-12-01".parse().unwrap())),
             ..subject("A part")
         };
         let part = tasks::add(list, &worker("ann"), &part, &[]).unwrap().id;
         let ann = act("ann", None);
         let early = tasks::act(list, &ann, &whole, finish(Completed));
         assert!(matches!(refusal(early), Refusal::OpenParts { .. }));
-        let moved =
-            tasks::act_all(list, &ann, std::slice::from_ref(&part), finish(Completed)).unwrap();
-        let next = &moved.next[0];
-        assert!(next.id > part && next.parent == Some(whole.clone()));
-        assert_eq!(list.task(&next.id).unwrap().task, *next);
         let knows_better = Move::Finish {
             ending: Completed,
             text: String::new(),

@@ -15,7 +15,7 @@ use flagpost_core::{
 use flagpost_model::{
     TaskId,
     intake::{Format, Intake, Spelling},
-    task::{Ending, Every, Priority, Recurrence, State, Task, TaskResult},
+    task::{Ending, Priority, State, Task, TaskResult},
 };
 
 use crate::world::{World, act, add, finish, id, subject, task_of, terms, worker};
@@ -83,7 +83,6 @@ fn furnish(list: &List<'_>) {
         description: Some("=a\r\n\"b\"\n".to_owned()),
         priority: Some(Some(Priority::High)),
         parent: Some(Some(parent.clone())),
-        recurrence: Some(Some(Every::Month)),
         due: Some(Some("2026-12-31".parse().unwrap())),
         metadata: vec![("x; y".to_owned(), Some(serde_json::json!([1, null])))],
         ..Fields::default()
@@ -291,22 +290,4 @@ fn no_metadata_stands_in_for_a_field() {
         told,
         "x.csv: line 2: task_uid: no metadata may be called so"
     );
-}
-
-#[test]
-fn a_row_of_dates_that_the_source_sets_stays_a_row() {
-    let world = World::real();
-    let list = world.list();
-    let text = "{\"subject\":\"Rent\",\"uid\":\"rent\",\"due\":\"2026-02-28\",\"recurrence\":\"monthly\",\"recurrence_since\":\"2026-01-31\"}\n";
-    import(&list, "x.jsonl", text);
-    let task = task_of(&list, 1);
-    let since = Some("2026-01-31".parse().unwrap());
-    assert_eq!(
-        task.recurrence,
-        Some(Recurrence {
-            every: Every::Month,
-            since
-        })
-    );
-    assert_eq!(task.state, State::Pending);
 }

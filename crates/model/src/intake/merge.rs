@@ -12,9 +12,7 @@ use serde::Serialize;
 use super::{Format, Incoming};
 use crate::{
     id::{TaskId, WorkerId},
-    task::{
-        Ending, Origin, Provenance, Recurrence, SourceBaseline, State, StateName, Task, TaskResult,
-    },
+    task::{Ending, Origin, Provenance, SourceBaseline, State, StateName, Task, TaskResult},
 };
 
 /// What it is called, among what a source said of a task.
@@ -164,7 +162,6 @@ impl Incoming {
         hand: ImportContext<'_>,
     ) -> Vec<&'static str> {
         let theirs = &self.task;
-        let due = task.due;
         let is_ours = self.exported_from.as_deref() == Some(hand.list);
         let ear = &mut FieldMerge {
             saw_this: is_ours && theirs.rev > 0 && theirs.rev == task.rev,
@@ -183,11 +180,6 @@ impl Incoming {
         ear.merge("due", &theirs.due, &mut task.due);
         ear.merge("not_before", &theirs.not_before, &mut task.not_before);
         ear.merge("estimate", &theirs.estimate, &mut task.estimate);
-        if task.due != due {
-            // A row of dates begins anew with a date that somebody chose.
-            task.recurrence = task.recurrence.map(|it| Recurrence::new(it.every));
-        }
-        ear.merge("recurrence", &theirs.recurrence, &mut task.recurrence);
         let uid = links.parent.map(|(uid, _)| uid);
         if ear.is_news("parent", &uid, task.parent.is_none()) {
             task.parent = links.parent.map(|(_, id)| id.clone());

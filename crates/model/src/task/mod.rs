@@ -11,7 +11,6 @@ mod landing;
 mod note;
 mod outline;
 mod question;
-pub mod recurrence;
 mod refusal;
 mod summary;
 mod transition;
@@ -34,7 +33,6 @@ pub use landing::{
 pub use note::{Note, NoteKind, Origin, Provenance};
 pub use outline::Outline;
 pub use question::Question;
-pub use recurrence::{Every, Recurrence};
 pub use refusal::Refusal;
 pub use summary::TaskSummary;
 pub use transition::{Act, TaskEvent, transition};
@@ -77,8 +75,6 @@ pub struct Task {
     pub due: Option<Date>,
     /// It is not handed out before; a person or agent that names it may still begin.
     pub not_before: Option<Timestamp>,
-    /// Whether it comes again.
-    pub recurrence: Option<Recurrence>,
     /// The task it is part of.
     pub parent: Option<TaskId>,
     /// The planner's name for it: the same uid updates instead of adding (`tree.md` §2).
@@ -128,7 +124,6 @@ impl Task {
             tags: Vec::new(),
             due: None,
             not_before: None,
-            recurrence: None,
             parent: None,
             uid: None,
             estimate: None,

@@ -2,7 +2,6 @@
 //! asking for it.
 
 use flagpost_core::claims;
-use flagpost_model::task::Every;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
@@ -94,21 +93,6 @@ fn an_archived_task_is_not_reopened_by_uncomplete() {
         tells!(same["task"], {"id": task["id"], "status": "archived"});
         assert_eq!(world.history().len(), lines, "nothing changed");
     }
-}
-
-#[test]
-fn a_task_that_recurs_is_answered_with_the_one_that_comes_next() {
-    let world = World::real();
-    let fields = flagpost_core::tasks::Fields {
-        recurrence: Some(Some(Every::Week)),
-        due: Some(Some("2026-12-01".parse().unwrap())),
-        ..crate::world::subject("Water the plants")
-    };
-    flagpost_core::tasks::add(&world.list(), &crate::world::worker("ann"), &fields, &[]).unwrap();
-    let data = ask_one(&world, "complete", json!({"taskId": "1"})).unwrap();
-    tells!(data, {"id": "1", "status": "done"});
-    tells!(data["completed"], {"id": "1", "status": "done"});
-    tells!(data["nextOccurrence"], {"id": "2", "status": "todo", "dueDate": "2026-12-08"});
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The sixteen commands with the payloads of the protocol.
 
-use flagpost_model::task::{Every, State};
+use flagpost_model::task::State;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
@@ -140,25 +140,6 @@ fn a_refused_move_changes_no_field_either() {
     ask_one(&world, "complete", json!({"taskId": "2"})).unwrap();
     ask_one(&world, "complete", json!({"taskId": "1"})).unwrap();
     tells!(ask_one(&world, "uncomplete", json!({"taskId": "1"})).unwrap(), {"status": "todo"});
-}
-
-#[test]
-fn a_task_that_comes_again_makes_the_next_one() {
-    let world = World::real();
-    let fields = flagpost_core::tasks::Fields {
-        recurrence: Some(Some(Every::Week)),
-        due: Some(Some("2026-12-01".parse().unwrap())),
-        ..crate::world::subject("Water the plants")
-    };
-    flagpost_core::tasks::add(&world.list(), &crate::world::worker("ann"), &fields, &[]).unwrap();
-    let update = json!({"taskId": "1", "status": "done", "tags": ["green"]});
-    let done = ask_one(&world, "update", update).unwrap();
-    tells!(done, {"status": "done", "recurrence": null});
-    let next = ask_one(&world, "show", json!({"taskId": "2"})).unwrap();
-    tells!(next, {
-        "status": "todo", "recurrence": "weekly", "dueDate": "2026-12-08", "tags": ["green"],
-    });
-    account::agrees(&world);
 }
 
 #[test]

@@ -49,7 +49,8 @@ pub fn summary(task: &Task, parts: &[TaskId], now: Timestamp) -> Map<String, Val
         "completedAt": completed.map(|it| it.at),
         "parentId": task.parent,
         "subtaskIds": parts,
-        "recurrence": task.recurrence.map(|it| it.every),
+        // The original has tasks that come again; none of ours does.
+        "recurrence": null,
         "timeSpentSeconds": task.effort(now).seconds(),
         "timerStartedAt": task.timer.as_ref().map(|timer| timer.since),
         "state": task.state.name(),

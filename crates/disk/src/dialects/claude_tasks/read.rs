@@ -9,7 +9,7 @@ use flagpost_model::{
     TaskId,
     task::{
         Claim, DEFAULT_LEASE, Effort, ImportBaseline, Landed, Landing, NotLanded, Note, NoteKind,
-        Provenance, Question, Recurrence, State, StateName, Task, TaskResult, Timer,
+        Provenance, Question, State, StateName, Task, TaskResult, Timer,
     },
 };
 use jiff::{SignedDuration, Timestamp};
@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// The keys of the metadata that are fields of a task, or ours besides.
-const FIELDS: [&str; 14] = [
+const FIELDS: [&str; 12] = [
     "priority",
     "complexity",
     "task_group",
@@ -31,8 +31,6 @@ const FIELDS: [&str; 14] = [
     "tags",
     "due_date",
     "not_before",
-    "recurrence",
-    "recurrence_since",
     "parent",
     "task_uid",
     "estimate_minutes",
@@ -100,10 +98,6 @@ pub fn read(id: &TaskId, bytes: &[u8]) -> Result<TaskFile, String> {
     task.parent = fields.parsed("parent");
     task.uid = fields.parsed("task_uid");
     task.not_before = fields.parsed("not_before");
-    task.recurrence = fields.parsed("recurrence").map(|every| Recurrence {
-        every,
-        since: fields.parsed("recurrence_since"),
-    });
     task.estimate = fields.parsed("estimate_minutes").map(Effort::from_minutes);
     task.notes = notes(fields.value("notes"));
     let foreign = fields.0.iter().filter(|(key, _)| !is_field(key));

@@ -1,7 +1,7 @@
 //! The dialect against files as other programs write them.
 
 use flagpost_model::task::{
-    Act, Effort, Every, Note, Origin, Priority, Question, State, StateName, TaskEvent, transition,
+    Act, Effort, Note, Origin, Priority, Question, State, StateName, TaskEvent, transition,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -239,8 +239,6 @@ const FULL: &str = r#"{
   "metadata": {
     "due_date": "2026-02-28",
     "not_before": "2026-02-01T00:00:00Z",
-    "recurrence": "monthly",
-    "recurrence_since": "2026-01-31",
     "estimate_minutes": 90,
     "notes": [
       "written by hand",
@@ -260,9 +258,6 @@ const FULL: &str = r#"{
 #[test]
 fn every_field_is_read() {
     let task = file(FULL).task;
-    let recurrence = task.recurrence.unwrap();
-    assert_eq!(recurrence.every, Every::Month);
-    assert_eq!(recurrence.since.unwrap().to_string(), "2026-01-31");
     assert_eq!(task.not_before.unwrap().to_string(), "2026-02-01T00:00:00Z");
     assert_eq!(task.estimate.unwrap().to_string(), "1h 30m");
     assert_eq!(task.tracked.seconds(), 75);
@@ -362,7 +357,6 @@ fn foreign_metadata_is_set_and_taken_away_by_key_and_never_in_place_of_a_field()
 fn fields_that_are_taken_away_leave_no_key() {
     let before = file(FULL);
     let bare = flagpost_model::task::Task {
-        recurrence: None,
         not_before: None,
         estimate: None,
         timer: None,

@@ -81,7 +81,6 @@ fn head(task: &Task) -> Keys {
 
 /// The keys of the metadata that are fields of a task, but for its notes.
 fn fields(task: &Task) -> Keys {
-    let recurrence = task.recurrence;
     vec![
         ("priority", some(&task.priority)),
         ("complexity", some(&task.complexity)),
@@ -92,11 +91,6 @@ fn fields(task: &Task) -> Keys {
         ("parent", some(&task.parent)),
         ("task_uid", some(&task.uid)),
         ("not_before", some(&task.not_before)),
-        ("recurrence", recurrence.map(|it| json!(it.every))),
-        (
-            "recurrence_since",
-            some(&recurrence.and_then(|it| it.since)),
-        ),
         (
             "estimate_minutes",
             task.estimate.map(|it| json!(it.minutes())),

@@ -5,7 +5,7 @@
 use flagpost_model::{
     TaskId,
     intake::Draft,
-    task::{Effort, Recurrence, State, StateName, Task},
+    task::{Effort, State, StateName, Task},
 };
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -27,7 +27,7 @@ const RESULT: &str = "as in {\"ending\": \"completed\", \"text\": \"…\", \"by\
 const RESULTS: &str = "a list of results, each as in {\"ending\": \"completed\", \"text\": \"…\", \"by\": \"W1\", \"at\": \"2026-12-01T09:00:00Z\", \"token\": null}";
 
 /// Keys whose being empty takes a field away, with the field.
-const EMPTIED: [(&str, &str); 13] = [
+const EMPTIED: [(&str, &str); 12] = [
     ("description", "description"),
     ("active_form", "active_form"),
     ("priority", "priority"),
@@ -38,7 +38,6 @@ const EMPTIED: [(&str, &str); 13] = [
     ("due", "due"),
     ("due_date", "due"),
     ("not_before", "not_before"),
-    ("recurrence", "recurrence"),
     ("estimate_minutes", "estimate"),
     ("parent", "parent"),
 ];
@@ -80,9 +79,6 @@ impl RecordReader {
         task.tags = it.names("tags");
         task.due = it.date("due").or_else(|| it.date("due_date"));
         task.not_before = it.time("not_before");
-        let since = it.date("recurrence_since");
-        let every = it.word("recurrence");
-        task.recurrence = every.map(|every| Recurrence { every, since });
         let number = "a whole number";
         let minutes: Option<u64> = it.parsed("estimate_minutes", number);
         if minutes.is_some_and(|minutes| minutes > Effort::MAX.minutes()) {

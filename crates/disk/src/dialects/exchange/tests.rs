@@ -4,8 +4,8 @@ use flagpost_model::{
     TaskId, Token,
     intake::{Drafts, Format, Intake, assemble},
     task::{
-        Claim, DEFAULT_LEASE, Effort, Ending, Every, Note, Origin, Priority, Provenance, Question,
-        Recurrence, State, Task, TaskResult, Timer,
+        Claim, DEFAULT_LEASE, Effort, Ending, Note, Origin, Priority, Provenance, Question, State,
+        Task, TaskResult, Timer,
     },
 };
 use jiff::Timestamp;
@@ -280,19 +280,19 @@ prop_compose! {
         notes in proptest::collection::vec((proptest::option::of(text()), proptest::option::of(time()), text(), proptest::option::of(question())), 0..3),
         metadata in metadata(),
         results in (proptest::option::of(result()), proptest::collection::vec(result(), 0..2)),
-        choices in (any::<bool>(), proptest::option::of(proptest::sample::select(Priority::ALL)), proptest::option::of(proptest::sample::select(Every::ALL)), proptest::sample::select(Origin::ALL)),
+        choices in (any::<bool>(), proptest::option::of(proptest::sample::select(Priority::ALL)), proptest::sample::select(Origin::ALL)),
     ) -> Task {
         let date = |at: Option<Timestamp>| at.map(|at| at.to_zoned(jiff::tz::TimeZone::UTC).date());
         let who = || "W1".parse().unwrap();
         Task {
             description: texts.1, active_form: texts.2, state, owner: names[0].clone(), complexity: names[1].clone(),
             group: names[2].clone(), project: names[3].clone(), tags, due: date(times.0), not_before: times.1,
-            priority: choices.1, recurrence: choices.2.map(|every| Recurrence { every, since: date(times.2) }),
+            priority: choices.1,
             estimate: numbers.2.map(Effort::from_minutes), tracked: Effort::from_seconds(numbers.1),
             timer: choices.0.then(|| Timer { by: who(), since: Timestamp::UNIX_EPOCH }),
             notes: notes.into_iter().map(|(by, at, text, question)| Note { by, at, text, question }).collect(),
             metadata, attempts: numbers.0, rev: numbers.3, result: results.0, late: results.1,
-            provenance: times.2.map(|at| Provenance { origin: choices.3, by: who(), at }),
+            provenance: times.2.map(|at| Provenance { origin: choices.2, by: who(), at }),
             ..Task::new(TaskId::from(1), format!("{}.", texts.0))
         }
     }

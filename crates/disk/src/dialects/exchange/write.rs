@@ -5,9 +5,7 @@
 
 use flagpost_model::{
     ListRef, TaskId,
-    task::{
-        Effort, Every, Note, Priority, Provenance, ShownClaim, StateName, Task, TaskResult, Timer,
-    },
+    task::{Effort, Note, Priority, Provenance, ShownClaim, StateName, Task, TaskResult, Timer},
     view,
 };
 use jiff::{Timestamp, civil::Date};
@@ -72,10 +70,6 @@ view! {
         due: Option<Date> = it.task.due,
         /// It is not handed out before.
         not_before: Option<Timestamp> = it.task.not_before,
-        /// How often it comes again; null where it does not.
-        recurrence: Option<Every> = it.task.recurrence.map(|it| it.every),
-        /// The first day it was due.
-        recurrence_since: Option<Date> = it.task.recurrence.and_then(|it| it.since),
         /// The task it is part of.
         parent: Option<&'t TaskId> = it.task.parent.as_ref(),
         /// The tasks that this one waits for.

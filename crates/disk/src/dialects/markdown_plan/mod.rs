@@ -18,7 +18,7 @@ pub use write::{leaves_out, write};
 use flagpost_model::{
     TaskId,
     intake::{Closing, Draft, Drafts},
-    task::{Effort, Priority, Recurrence, State, Task},
+    task::{Effort, Priority, State, Task},
 };
 use jiff::{Timestamp, civil::Date};
 
@@ -60,8 +60,6 @@ pub struct PlannedTask {
     pub due: Option<Date>,
     /// Not to be handed out before.
     pub not_before: Option<Timestamp>,
-    /// Whether it comes again.
-    pub recurrence: Option<Recurrence>,
     /// How much work it is thought to be.
     pub estimate: Option<Effort>,
     /// Where it stands, where that is neither to be done nor done.
@@ -232,7 +230,6 @@ pub fn parse(text: &str) -> Result<Plan, PlanError> {
             tags: notes.fields.tags,
             due: notes.fields.due,
             not_before: notes.fields.not_before,
-            recurrence: notes.fields.recurrence,
             estimate: notes.fields.estimate,
             state: notes.fields.state,
             parent: entry.part_of,
@@ -280,7 +277,6 @@ impl PlannedTask {
             tags: self.tags,
             due: self.due,
             not_before: self.not_before,
-            recurrence: self.recurrence,
             estimate: self.estimate,
             ..Task::new(TaskId::from(1), self.subject)
         };

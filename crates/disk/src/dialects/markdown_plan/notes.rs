@@ -7,14 +7,14 @@ use std::{borrow::Cow, str::FromStr};
 use flagpost_model::{
     names::UnknownName,
     query::plain_date,
-    task::{Effort, Priority, Recurrence, State, StateName},
+    task::{Effort, Priority, State, StateName},
 };
 use jiff::{Timestamp, civil::Date};
 
 use super::PlanError;
 
 /// Every field, in the order in which they are documented.
-pub(super) const KEYS: [&str; 12] = [
+pub(super) const KEYS: [&str; 11] = [
     "priority",
     "group",
     "complexity",
@@ -22,7 +22,6 @@ pub(super) const KEYS: [&str; 12] = [
     "tags",
     "due",
     "not_before",
-    "recurrence",
     "estimate",
     "parent",
     "state",
@@ -48,7 +47,6 @@ pub(super) struct NoteFields {
     pub tags: Vec<String>,
     pub due: Option<Date>,
     pub not_before: Option<Timestamp>,
-    pub recurrence: Option<Recurrence>,
     pub estimate: Option<Effort>,
     /// The name of the task that it is part of.
     pub parent: Option<String>,
@@ -240,17 +238,6 @@ impl NoteFields {
                 let allowed = "a time such as 2026-12-01T09:00:00Z";
                 let at = Timestamp::from_str(value);
                 self.not_before = Some(at.map_err(|_| bad(key, value, allowed, line))?);
-            }
-            "recurrence" => {
-                let (every, since) = match value.split_once(" since ") {
-                    Some((every, since)) => (every.trim(), Some(since.trim())),
-                    None => (value, None),
-                };
-                let every = every.to_lowercase().parse();
-                self.recurrence = Some(Recurrence {
-                    every: every.map_err(|error| unknown(key, error, value, line))?,
-                    since: since.map(|since| date(key, since, line)).transpose()?,
-                });
             }
             "estimate" => {
                 let effort = Effort::from_str(value);

@@ -296,7 +296,7 @@ fn braces_set_fields_or_are_text() {
 #[test]
 fn errors_name_the_line_and_what_to_do() {
     let allowed = "allowed are priority, group, complexity, project, tags, due, \
-                   not_before, recurrence, estimate, parent, state, uid";
+                   not_before, estimate, parent, state, uid";
     for (text, expected) in [
         ("", "the plan has no tasks: write them as a checklist (- [ ] Subject) or as headings".to_owned()),
         ("- [ ] a\n- [ ]", "line 2: this task has no subject".into()),

@@ -89,10 +89,6 @@ fn fields(task: &Task, uid: &str, names: &TaskRefs<'_>) -> Vec<String> {
         State::Pending | State::Claimed(_) | State::InProgress(_) | State::Completed => None,
     };
     let tags: Vec<String> = task.tags.iter().map(|tag| label(tag)).collect();
-    let recurrence = task.recurrence.map(|it| match it.since {
-        Some(since) => format!("{} since {since}", it.every),
-        None => it.every.to_string(),
-    });
     let text = |text: &Option<String>| text.as_deref().map(value);
     let fields = [
         ("priority", task.priority.map(|it| it.to_string())),
@@ -102,7 +98,6 @@ fn fields(task: &Task, uid: &str, names: &TaskRefs<'_>) -> Vec<String> {
         ("tags", (!tags.is_empty()).then(|| tags.join(" "))),
         ("due", task.due.map(|it| it.to_string())),
         ("not_before", task.not_before.map(|it| it.to_string())),
-        ("recurrence", recurrence),
         ("estimate", task.estimate.map(|it| it.minutes().to_string())),
         ("parent", task.parent.as_ref().and_then(|id| names.of(id))),
         ("state", state),

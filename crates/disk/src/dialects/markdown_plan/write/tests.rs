@@ -2,7 +2,7 @@
 
 use flagpost_model::{
     intake::{Drafts, Format, Intake, assemble},
-    task::{Effort, Every, Priority, Recurrence},
+    task::{Effort, Priority},
 };
 use proptest::prelude::*;
 
@@ -127,15 +127,14 @@ prop_compose! {
         names in proptest::collection::vec(proptest::option::of(text()), 3),
         tags in proptest::collection::vec(text(), 0..3),
         state in proptest::sample::select(vec![State::Pending, State::Completed, State::Failed, State::Stuck, State::Cancelled]),
-        choices in (proptest::option::of(proptest::sample::select(Priority::ALL)), proptest::option::of(proptest::sample::select(Every::ALL)), any::<bool>(), proptest::option::of(0_u64..100_000), 0_i64..4_000_000_000),
+        choices in (proptest::option::of(proptest::sample::select(Priority::ALL)), any::<bool>(), proptest::option::of(0_u64..100_000), 0_i64..4_000_000_000),
     ) -> Task {
-        let at = jiff::Timestamp::new(choices.4, 0).unwrap();
+        let at = jiff::Timestamp::new(choices.3, 0).unwrap();
         let day = at.to_zoned(jiff::tz::TimeZone::UTC).date();
         Task {
             description: texts.1, complexity: names[0].clone(), group: names[1].clone(), project: names[2].clone(),
-            tags, state, priority: choices.0, due: choices.2.then_some(day), not_before: choices.2.then_some(at),
-            recurrence: choices.1.map(|every| Recurrence { every, since: choices.2.then_some(day) }),
-            estimate: choices.3.map(Effort::from_minutes),
+            tags, state, priority: choices.0, due: choices.1.then_some(day), not_before: choices.1.then_some(at),
+            estimate: choices.2.map(Effort::from_minutes),
             ..task(1, &texts.0)
         }
     }
@@ -158,7 +157,7 @@ proptest! {
         for (task, back) in tasks.iter().zip(&back) {
             prop_assert_eq!(&task.state, &back.state);
             prop_assert_eq!((task.priority, task.due, task.not_before), (back.priority, back.due, back.not_before));
-            prop_assert_eq!((task.recurrence, task.estimate, &task.parent), (back.recurrence, back.estimate, &back.parent));
+            prop_assert_eq!((task.estimate, &task.parent), (back.estimate, &back.parent));
             prop_assert_eq!(&task.blocked_by, &back.blocked_by);
             let told = |text: &Option<String>| text.clone().filter(|it| !it.is_empty());
             prop_assert_eq!((told(&task.group), told(&task.project)), (back.group.clone(), back.project.clone()));
