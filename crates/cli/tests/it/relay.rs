@@ -217,7 +217,7 @@ fn ratify() {
     2>   hint: flagpost --help shows how
     $ ratify all --scope 'W{'
     exit 6
-    2> flagpost: "W{" is not a pattern: a '{' is never closed
+    2> flagpost: "W{" is not a pattern: unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)
     $ ratify all --scope 'W{1,3}'
     nothing in W{1,3} waits for you; 1 other brief waits
     $ ratify all --json

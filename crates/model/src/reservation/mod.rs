@@ -5,6 +5,7 @@
 //! beside each other. Nobody is in his own way. One that is over holds nothing. A reservation is an
 //! announcement: it stops no program from writing a file.
 
+mod name;
 mod pattern;
 #[cfg(test)]
 mod tests;

@@ -7,7 +7,7 @@
 
 use std::{fmt, str::FromStr};
 
-use crate::glob::{Name, spellings, walk};
+use super::name::{Name, spellings, walk};
 
 /// The longest path that common systems have, in bytes. To compare two globs takes as long as they
 /// are, one times the other.

@@ -5,10 +5,10 @@
 
 /// A name of which some letters may be others.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Name(Vec<GlobToken>);
+pub(super) struct Name(Vec<GlobToken>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum GlobToken {
+enum GlobToken {
     Letter(char),
     One,
     Many,
@@ -63,7 +63,7 @@ impl Name {
 }
 
 /// Every reading of a text in which something may be chosen; none where there are more than `most`.
-pub(crate) fn spellings(text: &str, most: usize) -> Option<Vec<String>> {
+pub(super) fn spellings(text: &str, most: usize) -> Option<Vec<String>> {
     let mut all = Vec::new();
     spell(String::new(), text, most, &mut all).then_some(all)
 }
@@ -111,7 +111,7 @@ fn choice(text: &str) -> Option<(&str, Vec<&str>, &str)> {
 }
 
 /// A set of letters whose bracket is open already, and what follows it.
-pub(super) fn set(text: &str) -> Option<(GlobToken, &str)> {
+fn set(text: &str) -> Option<(GlobToken, &str)> {
     let inner = text.strip_prefix(['!', '^']);
     let (inverted, inner) = (inner.is_some(), inner.unwrap_or(text));
     // A bracket at the very beginning is one of the letters.
@@ -136,7 +136,7 @@ pub(super) fn set(text: &str) -> Option<(GlobToken, &str)> {
 
 /// Walks two sequences side by side, each pair of places once. `end` judges where one of them ends,
 /// `go` before that; it may ask how it goes on so many places further.
-pub(crate) fn walk(
+pub(super) fn walk(
     (n, m): (usize, usize),
     end: impl Fn(usize, usize) -> bool,
     go: impl Fn(usize, usize, &dyn Fn(usize, usize) -> bool) -> bool,
@@ -171,6 +171,35 @@ fn share(a: &GlobToken, b: &GlobToken) -> bool {
         (GlobToken::Set { ranges: a, .. }, GlobToken::Set { ranges: b, .. }) => {
             let meet = |a: &(char, char)| b.iter().any(|b| a.0 <= b.1 && b.0 <= a.1);
             a.iter().any(meet)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use globset::GlobBuilder;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn text() -> impl Strategy<Value = String> {
+        let part = prop_oneof![
+            "[ab]{1,3}",
+            "[ab?*]{1,3}",
+            r"\[!?[ab]\]",
+            r"\[a-[ab]\]",
+            r"\{[ab?*]{1,2},[ab]{1,2}\}",
+        ];
+        prop::collection::vec(part, 1..4).prop_map(|parts| parts.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn a_name_takes_what_a_second_opinion_says(text in text(), id in "[ab]{1,5}") {
+            let theirs = GlobBuilder::new(&text).build().unwrap().compile_matcher();
+            let ways = spellings(&text, 1000).unwrap();
+            let ours = ways.iter().any(|way| Name::read(way).meets(&Name::literal(&id)));
+            prop_assert_eq!(ours, theirs.is_match(&id));
         }
     }
 }
