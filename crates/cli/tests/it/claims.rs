@@ -165,7 +165,7 @@ fn done() {
     2> flagpost: task 4 waits for 3
     2>   hint: 'flagpost ready' shows what can begin now
     $ done 3 '' --json
-    {"schema":"flagpost.task/1","id":"3","subject":"Ship","description":"","state":"completed","owner":"ann","claim":null,"blocks":["4"],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":3,"result":{"ending":"completed","text":"","by":"ann","at":"2026-05-13T14:25:00Z","token":null},"late":[],"landing":null,"next":[]}
+    {"schema":"flagpost.task/1","id":"3","subject":"Ship","description":"","state":"completed","owner":"ann","claim":null,"blocks":["4"],"blocked_by":[],"priority":null,"complexity":null,"group":null,"project":null,"tags":[],"due":null,"not_before":null,"parent":null,"uid":null,"estimate_minutes":null,"tracked_seconds":0,"timer":null,"notes":[],"metadata":{},"provenance":{"origin":"person","by":"ann","at":"2026-05-13T14:25:00Z"},"attempts":0,"rev":3,"result":{"ending":"completed","text":"","by":"ann","at":"2026-05-13T14:25:00Z","token":null},"late":[],"landing":null}
     $ done 4 --token x
     exit 2
     2> flagpost: invalid value 'x' for '--token <N>': invalid digit found in string

@@ -134,7 +134,7 @@ fn tasks() {
         task reopen 2
         task cancel 2
         task move 3 --to later --create
-        add 'Every week' --recur weekly --due 2026-05-14
+        add 'Ship it' --due 2026-05-14
         done 4 'Once'
         task rm 2 --yes
         config set run.retries 2

@@ -265,8 +265,6 @@ fn a_page_of_help() {
           --tag <TAG>            A label; may be repeated. On edit they take the place of those it has
           --due <DATE>           When it is due: 2026-12-01, today, tomorrow, or none
           --not-before <DATE>    Do not hand it out before this day, or none
-          --recur <HOW_OFTEN>    It comes again when it is completed: daily, weekly, monthly, yearly, or
-                                 none
           --parent <ID>          The task it is part of, or none
           --estimate <TIME>      How much work it is: 90m, 2h, 1h30m, 1d (8 hours), 1w (5 days), or none
           --meta <KEY=VALUE>     Anything else, under a key of yours; JSON or a text; KEY= takes it

@@ -352,7 +352,7 @@ fn parts_come_before_the_whole() {
             parent: Some(Some(whole.clone())),
             ..subject("A part")
         };
-        let part = tasks::add(list, &worker("ann"), &part, &[]).unwrap().id;
+        tasks::add(list, &worker("ann"), &part, &[]).unwrap();
         let ann = act("ann", None);
         let early = tasks::act(list, &ann, &whole, finish(Completed));
         assert!(matches!(refusal(early), Refusal::OpenParts { .. }));

@@ -15,7 +15,7 @@ use flagpost_core::{
 use flagpost_model::{
     TaskId,
     intake::{Format, Intake, Spelling},
-    task::{Ending, Priority, State, Task, TaskResult},
+    task::{Ending, Priority, Task, TaskResult},
 };
 
 use crate::world::{World, act, add, finish, id, subject, task_of, terms, worker};
