@@ -238,8 +238,8 @@ impl MailWatch {
         if count == 0 || mail.history().is_shared()? {
             return Ok(0);
         }
-        mail.lock(Direction::Outbox)?.record(actor, entries)?;
-        Ok(count)
+        let record = || mail.lock(Direction::Outbox)?.record(actor, entries.clone());
+        mail.home.transact(record).map(|()| count)
     }
 
     fn read_on(&mut self, history: &History<'_>) -> Result<()> {

@@ -6,7 +6,7 @@ use flagpost_model::{
 };
 
 use super::{publication::Appears, *};
-use crate::Repository;
+use crate::{Repository, sequencer::Transaction};
 
 fn brief(seq: Seq) -> Brief {
     Brief {
@@ -36,6 +36,7 @@ fn trap_33_a_taken_number_is_a_conflict_and_on_record() {
     let w1: WorkerId = "W1".parse().unwrap();
     workers::register(&fleet, &ann, &w1, workers::Traits::default()).unwrap();
     let mail = fleet.mail(&w1).unwrap();
+    let _open = Transaction::begin();
     let locked = mail.lock(Direction::Inbox).unwrap();
     let verdict = DecisionRecord {
         decision: Decision::Ratified,

@@ -71,7 +71,7 @@ pub fn ask_to_stop(sessions: &Sessions<'_>, actor: &WorkerId, what: Stop<'_>) ->
         return Err(no_run());
     }
     // It neither ends nor begins meanwhile.
-    let _gate = sessions.lock_gate()?;
+    let gate = sessions.lock_gate()?;
     let current = sessions.read_current()?;
     let Some(session) = current.filter(|it| it.stage == SessionStatus::Live) else {
         return Err(no_run());
@@ -98,6 +98,7 @@ pub fn ask_to_stop(sessions: &Sessions<'_>, actor: &WorkerId, what: Stop<'_>) ->
     })?;
     match fsx::publish(home.fs(), &path, format!("{text}\n").as_bytes()) {
         Ok(()) => {
+            drop(gate);
             History::of(home, &sessions.repository).record(actor, home.now(), vec![entry])?;
             Ok(asked(false))
         }
