@@ -7,10 +7,7 @@
 
 mod envelope;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::Path,
-};
+use std::{collections::BTreeMap, path::Path};
 
 use flagpost_disk::{self as disk, dialects::relay as layout};
 use flagpost_model::{
@@ -24,7 +21,7 @@ use flagpost_model::{
 };
 use jiff::Timestamp;
 
-use super::{ForeignMessages, Party, in_charge, line, scan, withdraw};
+use super::{ForeignMessages, MessageView, Party, in_charge, line, scan, withdraw};
 use crate::{
     error::{Error, Result},
     history::Kind,
@@ -96,9 +93,12 @@ pub fn import(
 /// Takes back each TASK that came undecided, and that its worker has reported done since: nobody is to do
 /// it again. An import that was cut short before this is made up for by the next.
 fn settle(fleet: &Fleet<'_>, actor: &WorkerId, source: &ForeignMessages) -> Result<()> {
-    let rows = source.rows.iter();
-    let ids = rows.flat_map(|row| [envelope::id_of(row), envelope::earlier_id_of(row)]);
-    let (ids, all): (BTreeSet<String>, _) = (ids.collect(), scan::all(fleet)?.messages);
+    let rows = source.rows.iter().enumerate();
+    let rows = rows.flat_map(|(n, row)| {
+        [envelope::id_of(row), envelope::earlier_id_of(row)].map(|id| (id, n))
+    });
+    let (rows, all): (BTreeMap<String, usize>, _) = (rows.collect(), scan::all(fleet)?.messages);
+    let row = |message: &Message| rows.get(message.id.as_ref()?);
     let all: Vec<_> = all.iter().enumerate().collect();
     let of = |subject| {
         let told = all.iter().copied();
@@ -106,9 +106,14 @@ fn settle(fleet: &Fleet<'_>, actor: &WorkerId, source: &ForeignMessages) -> Resu
     };
     let speaker = &in_charge(actor)?;
     for (at, task) in of(Subject::Task) {
-        let is_of_source = task.message.id.as_ref().is_some_and(|id| ids.contains(id));
-        let is_open = is_of_source && task.state == MessageStatus::Undecided;
-        let mut later = of(Subject::Done).filter(|(n, _)| *n > at);
+        let told = row(&task.message);
+        let is_open = told.is_some() && task.state == MessageStatus::Undecided;
+        // A message stands behind those that its worker has here already, however old it is.
+        let is_later = |(n, done): &(usize, &MessageView)| match row(&done.message) {
+            Some(row) => Some(row) > told,
+            None => *n > at,
+        };
+        let mut later = of(Subject::Done).filter(is_later);
         if is_open && later.any(|(_, done)| concerns(&done.message, &task.message)) {
             let party = &Party { fleet, speaker };
             withdraw(

@@ -12,6 +12,7 @@ use rusqlite::Connection;
 use super::Side;
 use crate::{
     index::sql,
+    relay::{mail, propose, register},
     world::{World, power, start, worker},
 };
 
@@ -116,7 +117,18 @@ fn each_row_once_and_what_was_acked_stays_acked() {
 
 #[test]
 fn a_task_that_comes_with_its_done_is_settled() {
+    settled(&World::simple_clock());
+}
+
+#[test]
+fn so_is_one_that_stands_behind_a_newer_brief() {
     let world = World::simple_clock();
+    register(&world, &["wt-1"]);
+    propose(&mail(&world, "wt-1"), "Newer");
+    settled(&world);
+}
+
+fn settled(world: &World) {
     let path = world.place().join("done.db");
     let theirs = Connection::open(&path).unwrap();
     theirs.execute_batch(TABLE).unwrap();
@@ -143,15 +155,16 @@ fn a_task_that_comes_with_its_done_is_settled() {
     let waiting = || {
         let all = messages::all(&world.fleet()).unwrap().messages.into_iter();
         let open = all.filter(|it| it.state == MessageStatus::Undecided);
-        open.filter_map(|it| it.message.task()).collect::<Vec<_>>()
+        let tasks = open.filter_map(|it| it.message.task());
+        tasks.filter(|it| it.starts_with('b')).collect::<Vec<_>>()
     };
-    import(&world, &path, false);
+    import(world, &path, false);
     assert_eq!(waiting(), ["b3", "b4"]);
     let table = "SELECT count(*) FROM messages WHERE subject = 'TASK' AND acked_at IS NULL";
     assert_eq!(sql(&world.home, table), ["4"], "the table is as theirs");
     // What is done there later is settled by the next import.
     said("DONE", "b4", 8, "NULL");
-    import(&world, &path, false);
+    import(world, &path, false);
     assert_eq!(waiting(), ["b3"]);
 }
 
