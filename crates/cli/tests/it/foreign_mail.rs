@@ -217,6 +217,10 @@ fn no_worker_has_a_name_that_means_somebody_else() {
     exit 6
     2> flagpost: no worker is called ann: it is the person who is logged in
     2>   hint: give it a name of its own, as in W3
+    $ worker add Ann
+    exit 6
+    2> flagpost: no worker is called Ann: it is the person who is logged in
+    2>   hint: give it a name of its own, as in W3
     "#);
 }
 
