@@ -30,7 +30,7 @@ use flagpost_disk::{
     fsx::{self, Durability, Lock, Rank, StagedBatch},
 };
 use flagpost_model::{RepoId, WorkerId, id::MAX_NUMBER};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 pub use latest::{AboutList, HistoryFilter, Latest};
 pub use line::{Entry, Kind, Line};
@@ -44,8 +44,11 @@ use crate::{
     error::OrderRefusal,
     error::{Error, Result},
     home::Home,
-    sequencer::{ChangeOrder, FinishChange, Transaction},
+    sequencer::{AfterWait, ChangeOrder, FinishChange, Transaction},
 };
+
+/// Who waited longer than this for the history takes its times anew.
+const LATE: SignedDuration = SignedDuration::from_millis(500);
 
 /// How much of the end is read at first to find the last change: more than the lines of sixteen claims.
 const TAIL: u64 = 16 << 10;
@@ -207,8 +210,16 @@ impl<'h> History<'h> {
 
     /// Takes the history's lock and looks whether the last recorded change has appeared.
     pub(crate) fn writer(&self, at: Timestamp) -> Result<Writer<'_>> {
-        debug_assert!(Transaction::is_open(), "a change stands in Home::transact");
-        self.writer_in(&|| self.home.order_of(&self.repo), at)
+        let after_wait = Transaction::after_wait();
+        debug_assert!(after_wait.is_some(), "a change stands in Home::transact");
+        let asked = self.home.now();
+        let writer = self.writer_in(&|| self.home.order_of(&self.repo), at)?;
+        // A lease that was counted from before the wait is shorter than was asked for, or over.
+        let is_late = self.home.now().duration_since(asked) > LATE;
+        match after_wait {
+            Some(AfterWait::BeginAgain) if is_late => Err(self.overtaken()),
+            _ => Ok(writer),
+        }
     }
 
     fn writer_in<'w>(

@@ -40,11 +40,14 @@ use crate::{
     error::{Error, Result},
     history::History,
     home::Home,
-    sequencer::{ChangeOrder, FinishChange, Transaction},
+    sequencer::{AfterWait, ChangeOrder, FinishChange, Transaction},
 };
 
 /// So often an operation is begun again because another machine was first.
 pub(crate) const TRIES: usize = 8;
+
+/// So often because it waited.
+const WAITS: usize = 2;
 
 /// After that it is not begun again: somebody waits.
 const LONGEST: Duration = Duration::from_secs(10);
@@ -84,15 +87,15 @@ pub fn caught_up(home: &Home, repo: &RepoId, n: u64) -> Result<()> {
 }
 
 impl Home {
-    /// Carries out an operation, and does so again where another machine was first, or what was said here
-    /// before is to be told first. A part of an operation that holds a lock is not begun again by itself.
+    /// Carries out an operation, and does so again where another machine was first, what was said here before is
+    /// to be told first, or others were waited for so long that its times are over. A part of an operation that holds a lock is not begun again by itself.
     pub(crate) fn transact<T>(&self, mut operation: impl FnMut() -> Result<T>) -> Result<T> {
         let is_part = fsx::holds_a_lock();
         debug_assert!(
-            !is_part || Transaction::is_open(),
+            !is_part || Transaction::after_wait().is_some(),
             "locks are taken in Home::transact"
         );
-        let _open = Transaction::begin();
+        let open = Transaction::begin();
         if is_part {
             return operation();
         }
@@ -100,13 +103,18 @@ impl Home {
         let mut tries = 0;
         loop {
             let may_try = tries < TRIES && began.elapsed() < LONGEST;
+            open.set_after_wait(match tries < WAITS {
+                true => AfterWait::BeginAgain,
+                false => AfterWait::GoOn,
+            });
             tries += 1;
-            match (operation(), self.order()) {
-                (Err(Error::Order(OrderRefusal::Overtaken { repo })), Some(order)) if may_try => {
-                    order.catch_up(&repo)?;
-                    self.tell_kept(&repo)?;
-                }
-                (done, _) => return done,
+            let repo = match operation() {
+                Err(Error::Order(OrderRefusal::Overtaken { repo })) if may_try => repo,
+                done => return done,
+            };
+            if let Some(order) = self.order() {
+                order.catch_up(&repo)?;
+                self.tell_kept(&repo)?;
             }
         }
     }

@@ -73,29 +73,42 @@ pub enum ChangeOrigin {
 /// change outside of one would fail where others try again.
 #[derive(Debug)]
 pub(crate) struct Transaction {
-    is_inner: bool,
+    outer: Option<AfterWait>,
+}
+
+/// What becomes of a change that waited for others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AfterWait {
+    /// It is begun again: its times are of before.
+    BeginAgain,
+    /// It goes on.
+    GoOn,
 }
 
 thread_local! {
-    static IS_OPEN: Cell<bool> = const { Cell::new(false) };
+    static OPEN: Cell<Option<AfterWait>> = const { Cell::new(None) };
 }
 
 impl Transaction {
     pub(crate) fn begin() -> Self {
-        Self {
-            is_inner: IS_OPEN.replace(true),
-        }
+        let outer = OPEN.get();
+        OPEN.set(outer.or(Some(AfterWait::GoOn)));
+        Self { outer }
     }
 
-    /// Whether there is one.
-    pub(crate) fn is_open() -> bool {
-        IS_OPEN.get()
+    /// What the open one does after a wait; none where none is open.
+    pub(crate) fn after_wait() -> Option<AfterWait> {
+        OPEN.get()
+    }
+
+    pub(crate) fn set_after_wait(&self, after: AfterWait) {
+        OPEN.set(Some(after));
     }
 }
 
 impl Drop for Transaction {
     fn drop(&mut self) {
-        IS_OPEN.set(self.is_inner);
+        OPEN.set(self.outer);
     }
 }
 

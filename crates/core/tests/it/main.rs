@@ -26,6 +26,7 @@ macro_rules! tells {
 mod a_change_wakes;
 mod a_crash_leaves_whole_changes;
 mod a_history_is_a_chain;
+mod a_lease_begins_when_it_is_granted;
 mod a_query_is_asked_again_under_the_lock;
 mod a_saved_query_is_found_by_its_name;
 mod account;
