@@ -23,7 +23,7 @@ fn damaged_tasks_do_not_hide_their_neighbours() {
     1   pending  a
     4   pending  d
     2> flagpost: skipped 2.json: EOF while parsing a value at line 1 column 24
-    2> flagpost: skipped 3.json: EOF while parsing a value at line 1 column 0
+    2> flagpost: skipped 3.json: it is empty
     2> flagpost: skipped 5.json: invalid unicode code point at line 1 column 13
     2> flagpost: skipped 6.json: its id is "7", its name says 6
     2> flagpost: skipped 8.json: it is not a regular file
@@ -32,7 +32,7 @@ fn damaged_tasks_do_not_hide_their_neighbours() {
     1
     4
     2> flagpost: skipped 2.json: EOF while parsing a value at line 1 column 24
-    2> flagpost: skipped 3.json: EOF while parsing a value at line 1 column 0
+    2> flagpost: skipped 3.json: it is empty
     2> flagpost: skipped 5.json: invalid unicode code point at line 1 column 13
     2> flagpost: skipped 6.json: its id is "7", its name says 6
     2> flagpost: skipped 8.json: it is not a regular file
@@ -40,11 +40,14 @@ fn damaged_tasks_do_not_hide_their_neighbours() {
     $ status
     web: 2 tasks (2 pending)
 
+    Taken away or emptied by another program ('flagpost doctor --fix' brings them back)
+      3
+
     Ready
       1 a
       4 d
     2> flagpost: skipped 2.json: EOF while parsing a value at line 1 column 24
-    2> flagpost: skipped 3.json: EOF while parsing a value at line 1 column 0
+    2> flagpost: skipped 3.json: it is empty
     2> flagpost: skipped 5.json: invalid unicode code point at line 1 column 13
     2> flagpost: skipped 6.json: its id is "7", its name says 6
     2> flagpost: skipped 8.json: it is not a regular file

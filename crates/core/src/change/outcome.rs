@@ -88,8 +88,8 @@ impl ChangeSet {
             let bytes = readable(&what, claude_tasks::to_bytes(raw))?;
             let path = list.task_path(&id);
             match before {
-                Some(_) => self.batch.put(path, bytes),
-                None => self.batch.create(path, bytes),
+                None if !list.is_emptied(&id) => self.batch.create(path, bytes),
+                Some(_) | None => self.batch.put(path, bytes),
             }
             self.changes.extend(told.map(|it| (id.clone(), it)));
             self.created.extend(fingerprint.map(|it| (id.clone(), it)));

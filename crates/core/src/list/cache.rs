@@ -32,7 +32,7 @@ use flagpost_model::{
 };
 use jiff::Timestamp;
 
-use super::Loaded;
+use super::{Loaded, vanished};
 use crate::{error::Result, home::Home, skipped::Skipped};
 use form::{Form, Stamp};
 
@@ -418,5 +418,8 @@ pub(super) fn read_file(
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error.to_string()),
     };
-    claude_tasks::read(&id, &bytes).map(Some)
+    match vanished::is_nothing(&bytes) {
+        true => Err("it is empty".to_owned()),
+        false => claude_tasks::read(&id, &bytes).map(Some),
+    }
 }

@@ -287,9 +287,10 @@ impl<'h> List<'h> {
         let Some(bytes) = fsx::read(self.home.fs(), &path)? else {
             return Err(self.unknown(id.as_str()));
         };
-        claude_tasks::read(id, &bytes).or_else(|reason| match self.is_emptied(id) {
-            true => Err(self.gone(id)?),
-            false => Err(disk::Error::Malformed { path, reason }.into()),
+        // As one that was removed: whoever named it was told why there is none.
+        claude_tasks::read(id, &bytes).map_err(|reason| match self.is_emptied(id) {
+            true => self.unknown(id.as_str()),
+            false => disk::Error::Malformed { path, reason }.into(),
         })
     }
 
@@ -327,7 +328,8 @@ impl<'h> List<'h> {
         let exact = given.parse::<TaskId>()?;
         match &self.store {
             Store::Files => {
-                if fsx::stat(self.home.fs(), &self.task_path(&exact))?.is_some() {
+                let is_there = fsx::stat(self.home.fs(), &self.task_path(&exact))?.is_some();
+                if is_there && !self.is_emptied(&exact) {
                     return Ok(exact);
                 }
             }
@@ -340,12 +342,15 @@ impl<'h> List<'h> {
         let mut fits: Vec<TaskId> = self
             .ids()?
             .into_iter()
-            .filter(|id| id.as_str().starts_with(given))
+            .filter(|id| id.as_str().starts_with(given) && *id != exact)
             .collect();
         fits.sort();
+        let gone = self.gone(&exact)?;
         match fits.as_slice() {
+            // The name of a task that was taken away is the beginning of no other's.
+            _ if matches!(gone, Error::Vanished { .. }) => Err(gone),
             [one] => Ok(one.clone()),
-            [] => Err(self.gone(&exact)?),
+            [] => Err(gone),
             several => Err(Error::Ambiguous {
                 given: given.to_owned(),
                 candidates: several.iter().take(10).map(TaskId::to_string).collect(),

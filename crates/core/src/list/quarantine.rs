@@ -6,7 +6,7 @@
 use flagpost_disk::fsx;
 use flagpost_model::{RepoId, WorkerId};
 
-use super::List;
+use super::{List, vanished::is_nothing};
 use crate::{
     error::{Error, Result},
     history::{Entry, History, Kind},
@@ -67,6 +67,9 @@ impl List<'_> {
             Ok(content) => content.unwrap_or_default(),
             Err(_) => reason.clone().into_bytes(),
         };
+        if is_nothing(&content) {
+            return Ok(false);
+        }
         let Some(case) = fsx::quarantine(fs, &path, &content, reason)? else {
             return Ok(false);
         };

@@ -262,10 +262,9 @@ impl List<'_> {
     }
 
     /// Whether there is a file of a task and nothing in it.
-    pub(super) fn is_emptied(&self, task: &TaskId) -> bool {
+    pub(crate) fn is_emptied(&self, task: &TaskId) -> bool {
         let content = fsx::read(self.home.fs(), &self.task_path(task));
-        let is_nothing = |byte: &u8| *byte == 0 || byte.is_ascii_whitespace();
-        matches!(content, Ok(Some(content)) if content.iter().all(is_nothing))
+        matches!(content, Ok(Some(content)) if is_nothing(&content))
     }
 
     /// Puts the files back that were taken away or emptied, as the history last tells of them; whether there
@@ -276,10 +275,6 @@ impl List<'_> {
             let known = self.last_known(&self.vanished(&self.load()?.skipped)?)?;
             let has_any = !known.is_empty();
             for (task, raw) in known {
-                if self.is_emptied(&task) {
-                    // A new file takes no name that is in use, and nothing is lost with this one.
-                    fsx::remove(self.home.fs(), &self.task_path(&task))?;
-                }
                 change.restore(&task, raw)?;
                 let entry = change.note(Kind::TaskCreated, &task);
                 entry.detail.insert(BROUGHT_BACK.to_owned(), true.into());
@@ -288,6 +283,12 @@ impl List<'_> {
             Ok(has_any)
         })
     }
+}
+
+/// Whether nothing is left in a file.
+pub(super) fn is_nothing(content: &[u8]) -> bool {
+    let is_blank = |byte: &u8| *byte == 0 || byte.is_ascii_whitespace();
+    content.iter().all(is_blank)
 }
 
 /// What a line says of the files of tasks.

@@ -159,7 +159,7 @@ pub(crate) fn open_blockers(
         match list.task(blocker) {
             Ok(file) if file.task.state == State::Completed => {}
             Ok(_) | Err(Error::Disk(_)) => open.push(blocker.clone()),
-            Err(Error::NotFound { .. } | Error::Vanished { .. }) => {
+            Err(Error::NotFound { .. }) => {
                 let away = list.completed_and_away([blocker.clone()].into());
                 open.extend(away.is_empty().then(|| blocker.clone()));
             }

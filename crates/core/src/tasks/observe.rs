@@ -144,6 +144,10 @@ impl TaskWatch {
                 };
                 let before = known.get(&task);
                 let is_same = before.is_some_and(|it| it.stamp == Some(stamp(stat)));
+                // Who writes a file in its place empties it for a moment.
+                if !is_same && stat.is_settled(looked_at) && list.is_emptied(&task) {
+                    continue;
+                }
                 if !is_same && let Ok(Some(read)) = list.read(&file, stat) {
                     let now = KnownFile {
                         stamp: stat.is_settled(looked_at).then(|| stamp(stat)),

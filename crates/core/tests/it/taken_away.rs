@@ -18,6 +18,8 @@ use crate::world::{World, act, add, finish, id, subject, terms, worker};
 
 /// What is done before a file is taken away.
 type Make = fn(&World);
+/// What becomes of the file of a task then.
+type Lose = fn(&World, u64);
 
 fn remove(world: &World, number: u64) {
     fs::remove_file(world.path(&format!("{number}.json"))).unwrap();
@@ -187,6 +189,32 @@ fn undo_brings_back_what_it_takes_a_change_back_from() {
 }
 
 #[test]
+fn the_name_of_one_that_was_taken_away_means_no_other() {
+    let rows: [(&str, Lose); 2] = [
+        ("the file removed", remove),
+        ("the file emptied", |world, n| {
+            world.put(&format!("{n}.json"), "")
+        }),
+    ];
+    table::each(rows, |lose| {
+        let world = World::with_tasks(&["One"]);
+        lose(&world, 1);
+        // The only one whose id begins with that of the first.
+        foreign(&world, 17);
+        let refused = world.list().resolve("1").unwrap_err();
+        assert!(matches!(refused, Error::Vanished { .. }), "{refused}");
+        let undone = tasks::undo(&world.list(), &worker("operator"), UndoMode::Undo).unwrap_err();
+        assert!(matches!(undone, Error::Vanished { .. }), "{undone}");
+        bring_back(&world);
+        complete(&world, 1);
+        lose(&world, 1);
+        tasks::undo(&world.list(), &worker("W1"), UndoMode::Undo).unwrap();
+        let after = world.list().task(&id(1)).unwrap().task;
+        assert!(matches!(after.state, State::Claimed(_)), "{after:?}");
+    });
+}
+
+#[test]
 fn what_we_removed_or_never_knew_was_not_taken_away() {
     let rows: &[(&str, Make)] = &[
         ("removed", |world| {
@@ -214,13 +242,13 @@ fn what_we_removed_or_never_knew_was_not_taken_away() {
 
 #[test]
 fn nobody_waits_for_what_was_completed_and_then_taken_away() {
-    let rows: &[(&str, fn(&World, u64))] = &[
+    let rows: [(&str, Lose); 2] = [
         ("the file removed", remove),
         ("the file emptied", |world, n| {
             world.put(&format!("{n}.json"), "")
         }),
     ];
-    table::each(rows.iter().map(|row| (row.0, row.1)), |lose| {
+    table::each(rows, |lose| {
         let world = World::real();
         add(&world.list(), "One", &[]);
         add(&world.list(), "Two", &[1]);

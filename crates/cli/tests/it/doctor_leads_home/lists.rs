@@ -110,7 +110,7 @@ pub(super) const FAULTS: &[Fault] = &[
         put(&task(world, "12"), "{");
         by_hand(|world| fs::remove_file(task(world, "12")).unwrap())
     }),
-    ("another program emptied a task", 1, TaskVanished, |world| {
+    ("another program emptied a task", 0, TaskVanished, |world| {
         put(&task(world, "8"), "");
         fixed()
     }),
