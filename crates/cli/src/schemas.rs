@@ -5,7 +5,7 @@ use flagpost_core::answers::Schema;
 use crate::commands::{
     board, bridge, completions, config, daemon, demo, doctor, export, graph, history, hooks,
     import, index, init, instructions, land, logs, man, msg, notify, policy, relay, relocate,
-    reserve, run, schema, selection, session, stats, status, tags, timer, word, worker, worktree,
+    reserve, run, schema, selection, session, stats, tags, timer, word, worker, worktree,
 };
 
 flagpost_core::answers! {
@@ -63,7 +63,6 @@ flagpost_core::answers! {
     "setting_stored" => config::Stored<'_>,
     "setting_unset" => config::Unset<'_>,
     "stats" => stats::InNumbers<'_>,
-    "status" => status::StatusAnswer<'_>,
     "tags" => tags::Tags<'_>,
     "task_logs" => logs::TaskLogs<'_>,
     "timer" => timer::Measured<'_>,

@@ -49,6 +49,7 @@ pub mod sessions;
 pub mod shell;
 mod skipped;
 pub mod slash;
+pub mod status;
 pub mod tasks;
 pub mod upkeep;
 pub mod waiting;

@@ -15,8 +15,22 @@ use flagpost_disk::{
     notices::{Notice, Watcher},
 };
 use flagpost_model::RepoId;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::{Home, relay::Fleet, roots};
+
+/// How changes are noticed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum WatchMode {
+    /// The system tells of them.
+    #[default]
+    Events,
+    /// By looking once a second.
+    Polling,
+}
 
 /// Why somebody is woken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,15 +1,12 @@
 //! What only the daemon answers, and the schemas of all that it answers with.
 
-use flagpost_core::answers::Schema;
+use flagpost_core::answers::{DaemonAnswer, Schema};
 use flagpost_model::view;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{
-    events::{FleetChange, ListChange, Resync, Transition},
-    instance::Reached,
-};
+use crate::events::{FleetChange, ListChange, Resync, Transition};
 
 flagpost_core::answers! {
     "browsers" => BrowsersAnswer,
@@ -32,7 +29,7 @@ pub fn schemas() -> impl Iterator<Item = &'static Schema> {
 /// From GET /v1/daemon.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Daemon {
-    pub(crate) daemon: Reached,
+    pub(crate) daemon: DaemonAnswer,
 }
 
 /// A link that lets a browser in once.

@@ -10,14 +10,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use flagpost_core::{Home, relay::workers::tokens::random};
+use flagpost_core::{Home, answers::DaemonAnswer, relay::workers::tokens::random};
 use flagpost_disk::{
     self as disk,
     fsx::{self, Flock, Holder},
     process::is_alive,
 };
 use jiff::Timestamp;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -90,39 +89,19 @@ impl Instance {
     }
 }
 
-/// A daemon as it is answered.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Reached {
-    /// Its process.
-    #[schemars(range(min = 1))]
-    pub pid: u32,
-    /// Which Flagpost it is.
-    pub version: String,
-    /// Since when it runs.
-    pub started_at: Timestamp,
-    /// Where it is reached over the loopback.
-    pub http: String,
-    /// How it notices what others do: the system tells it, or it looks once a second.
-    pub watching: WatchMode,
-    /// Where processes of its user reach it.
-    pub socket: String,
-}
-
-impl Reached {
-    /// One that is reached by these paths.
-    pub fn of(instance: &Instance, paths: &Paths) -> Self {
-        Self {
-            pid: instance.pid,
-            version: instance.version.clone(),
-            started_at: instance.started_at,
-            http: instance.http.clone(),
-            watching: instance.watching,
+impl Instance {
+    /// How one that is reached by these paths is answered.
+    pub fn answer(&self, paths: &Paths) -> DaemonAnswer {
+        DaemonAnswer {
+            pid: self.pid,
+            version: self.version.clone(),
+            started_at: self.started_at,
+            http: self.http.clone(),
+            watching: self.watching,
             socket: paths.socket.to_string_lossy().into_owned(),
         }
     }
-}
 
-impl Instance {
     fn port(&self) -> Option<u16> {
         self.http.rsplit_once(':')?.1.parse().ok()
     }

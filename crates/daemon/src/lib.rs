@@ -30,6 +30,6 @@ pub use config::DaemonConfig;
 pub use error::{Error, Result};
 pub use events::WatchMode;
 pub use http::openapi;
-pub use instance::{DaemonStatus, Instance, Paths, Reached, VERSION, status};
+pub use instance::{DaemonStatus, Instance, Paths, VERSION, status};
 pub use launch::{Started, start, stop};
 pub use serve::{run, signals};

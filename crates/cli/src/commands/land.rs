@@ -13,10 +13,9 @@ use flagpost_core::{
     answers::LandingAnswer,
     landing::{
         BranchState, GitSettings, LandingRefusal, LandingView, QueuedBranch, SessionLanding,
-        Target, may_have_branches, queue,
     },
     operations::Operation,
-    sessions::Sessions,
+    status::ToLand,
 };
 use flagpost_model::{TaskId, task::NO_COMMIT};
 use flagpost_run::{
@@ -40,7 +39,7 @@ use crate::{
     terminal::{counted, line, title},
 };
 
-pub use answers::{LandedAnswer, LandingRehearsal, ToLand};
+pub use answers::{LandedAnswer, LandingRehearsal};
 pub use terms::{LandingOptions, resolve};
 
 /// So many of the last lines of a failed check are shown.
@@ -402,45 +401,20 @@ pub fn of_session(screen: Screen, landing: &SessionLanding) -> String {
     text
 }
 
-/// The branches of a list that are to land, and those that did not, in a line; none where there are none.
-pub fn waiting(context: &Context, list: &List<'_>) -> anyhow::Result<Option<(String, ToLand)>> {
-    let Some(repository) = context.repository()?.filter(may_have_branches) else {
-        return Ok(None);
-    };
-    // Where nothing says where to land, nothing waits for it.
-    let Ok(target) = Target::of(&repository, None) else {
-        return Ok(None);
-    };
-    let sessions = Sessions::of(&context.home, &repository);
-    let Ok(queue) = queue(&sessions, &repository, list, target) else {
-        return Ok(None);
-    };
-    let count =
-        |is: fn(&BranchState) -> bool| queue.branches.iter().filter(|it| is(&it.state)).count();
-    let shown = ToLand {
-        onto: queue.target.branch.clone(),
-        ready: count(|it| *it == BranchState::Queued),
-        changed: count(|it| matches!(it, BranchState::Changed { .. })),
-        waits: count(|it| matches!(it, BranchState::Waits { .. })),
-        refused: count(|it| matches!(it, BranchState::Refused(_))),
-        staged: queue.staged.is_some(),
-    };
+/// What is to land, and what did not, in a line.
+pub fn in_a_line(found: &ToLand) -> String {
     let parts = [
-        (shown.ready, "to land"),
-        (shown.changed, "changed since they passed"),
-        (shown.waits, "behind others"),
-        (shown.refused, "refused"),
+        (found.ready, "to land"),
+        (found.changed, "changed since they passed"),
+        (found.waits, "behind others"),
+        (found.refused, "refused"),
     ];
     let parts = parts.iter().filter(|(n, _)| *n > 0);
     let mut parts: Vec<String> = parts.map(|(n, what)| format!("{n} {what}")).collect();
-    if shown.staged {
+    if found.staged {
         parts.push("a tested commit waits for your working tree".to_owned());
     }
-    if parts.is_empty() {
-        return Ok(None);
-    }
-    let text = format!("{}: {}; flagpost land", line(&shown.onto), parts.join(", "));
-    Ok(Some((text, shown)))
+    format!("{}: {}; flagpost land", line(&found.onto), parts.join(", "))
 }
 
 fn table(screen: Screen, view: &LandingView) -> String {

@@ -1,6 +1,5 @@
 //! `status`: what is going on, and what waits for a person.
 
-mod answer;
 mod machines;
 mod needs;
 mod page;
@@ -14,21 +13,18 @@ use std::{
 };
 
 use flagpost_core::{
-    Error, ListReader, accounts,
-    answers::each,
-    order,
-    roots::scan,
-    sessions::{Session, SessionStatus, Sessions},
-    tasks,
+    Error,
+    answers::StatusAnswer,
+    sessions::{Session, SessionStatus},
+    status::{ListStatus, status},
     watch::HomeWatch,
 };
 use flagpost_model::{
-    plan::{Graph, stranded},
+    ListId, ListRef, TaskId,
     task::{Outline, StateName},
 };
 
-pub use answer::StatusAnswer;
-
+use jiff::Timestamp;
 use page::StatusPage;
 
 use super::{daemon, land};
@@ -96,204 +92,161 @@ fn watch(context: &Context) -> anyhow::Result<Answer> {
 
 /// What there is to say, in so many rows where it has to fit.
 fn show(context: &Context, rows: Option<usize>) -> anyhow::Result<Answer> {
-    let list = match context.list() {
-        Ok(list) => list,
-        Err(error) => match error.downcast_ref::<Error>() {
-            Some(
-                why @ (Error::NoRepository { .. }
-                | Error::NotFound { .. }
-                | Error::ListVanished { .. }),
-            ) if context.globals.list.is_none() => return no_list(context, why, rows),
-            _ => return Err(error),
-        },
+    let (list, why) = match context.list() {
+        Ok(list) => (Some(list), None),
+        Err(error) if context.globals.list.is_none() && is_without_list(&error) => {
+            (None, Some(error))
+        }
+        Err(error) => return Err(error),
     };
-    let now = context.home.now();
-    let loaded = ListReader::default().look(&list)?;
-    let graph = Graph::new(&loaded.outlines);
-    let ready = tasks::ready(&loaded.outlines, now);
-    let mut stranded = stranded(&graph);
-    stranded.retain(|it| !it.why.may_pass());
+    let why = why.as_ref().and_then(|it| it.downcast_ref());
+    let (vanished, gone): (_, Vec<TaskId>) = match why {
+        Some(Error::ListVanished { list, tasks, .. }) => {
+            (Some(list), tasks.iter().cloned().collect())
+        }
+        _ => (None, Vec::new()),
+    };
+    let here = context.repository()?;
+    let seen = status(&context.home, here.as_ref(), list.as_ref())?;
+    let screen = Screen::of(context);
+    let mut page = StatusPage::new(screen);
+    needs::section(screen, &mut page, &seen.needs);
+    match &seen.list {
+        Some(it) => of_list(
+            (screen, context.home.now()),
+            &mut page,
+            it,
+            seen.session.as_ref(),
+        ),
+        None => without_list(&mut page, why.zip(vanished), &seen.lists),
+    }
+    page.list("Lists in other roots", roots::lines(&seen.roots));
+    let instance = daemon::instance(context)?;
+    page.say(services(
+        instance.as_ref(),
+        machines::words(context, seen.fleet.as_ref())?,
+    ));
+    let mut answer = StatusAnswer::new(&context.home, &seen);
+    answer.daemon = Some(daemon::reached(context, instance.as_ref()));
+    if let Some(list) = vanished {
+        (answer.list, answer.vanished) = (Some(list), &gone);
+    }
+    let skipped = seen
+        .list
+        .iter()
+        .flat_map(|it| shape::skipped_notes(&it.skipped));
+    let about = seen.needs.all.iter().filter_map(|it| it.about.task());
+    Ok(Answer::of(&answer)
+        .text(page.text(rows))
+        .ids(about.map(|(_, id)| id))
+        .notes(skipped)
+        .notes(shape::mail_notes(&seen.needs.skipped))
+        .notes(seen.needs.faults.iter().cloned())
+        .notes(roots::notes(&seen.roots))
+        .notes(daemon::trouble(context)?))
+}
+
+/// Whether there is no list yet, or none any more.
+fn is_without_list(error: &anyhow::Error) -> bool {
+    matches!(
+        error.downcast_ref(),
+        Some(Error::NoRepository { .. } | Error::NotFound { .. } | Error::ListVanished { .. })
+    )
+}
+
+fn of_list(
+    (screen, now): (Screen, Timestamp),
+    page: &mut StatusPage,
+    seen: &ListStatus<'_>,
+    session: Option<&Session>,
+) {
+    let ListStatus { list, tasks, .. } = seen;
     let mut counts: BTreeMap<StateName, usize> = BTreeMap::new();
-    for task in &loaded.outlines {
+    for task in tasks {
         *counts.entry(task.state.name()).or_default() += 1;
     }
-    let tasks_here = || loaded.outlines.iter().map(AsRef::as_ref);
-    let held: Vec<&Outline> = tasks_here()
-        .filter(|task| task.state.claim().is_some())
-        .collect();
-
-    let screen = Screen::of(context);
     let by_state: Vec<String> = counts
         .iter()
         .map(|(state, n)| format!("{n} {}", screen.state(state.as_str())))
         .collect();
-    let found = scan(&context.home)?;
-    let root = list.root();
-    let needs = needs::read(context, Some((&list, &loaded.outlines)))?;
-    let mut page = StatusPage::new(screen);
-    needs::section(screen, &mut page, &needs);
     page.say(format!(
         "{}{}: {}{}\n",
         screen.bold(list.id().as_str()),
-        root.map(|root| format!(" in {}", root.display()))
+        list.root()
+            .map(|root| format!(" in {}", root.display()))
             .unwrap_or_default(),
-        counted(loaded.outlines.len(), "task", "tasks"),
+        counted(tasks.len(), "task", "tasks"),
         match by_state.is_empty() {
             true => String::new(),
             false => format!(" ({})", by_state.join(", ")),
         }
     ));
-    if loaded.outlines.is_empty() {
+    if tasks.is_empty() && seen.vanished.is_empty() {
         page.say(NEXT);
     }
-    let here = context.repository()?;
-    let current = here.as_ref();
-    let current = current.map(|it| Sessions::of(&context.home, it).current());
-    // What cannot be read of sessions is among the faults below: all else is told without it.
-    let session = current.and_then(|it| it.ok().flatten());
-    if let Some(session) = &session {
+    if let Some(session) = session {
         page.say(format!("{}\n", session_line(screen, session)));
     }
     page.list(
         "Can never start as things are",
-        stranded
+        seen.stranded
             .iter()
             .map(|task| format!("{} {}", task.id, task.why)),
     );
-    let vanished: Vec<_> = list.vanished_lately(&loaded.skipped)?.into_iter().collect();
     page.list(
         "Taken away or emptied by another program ('flagpost doctor --fix' brings them back)",
-        vanished.iter().map(ToString::to_string),
+        seen.vanished.iter().map(ToString::to_string),
     );
-    let active = session.iter().filter(|it| it.runs());
-    let active = active.flat_map(|it| &it.progress.active);
+    let active = session.filter(|it| it.runs());
+    let active = active.into_iter().flat_map(|it| &it.progress.active);
     let lingering = active.filter(|it| it.is_lingering());
-    let lingering = lingering.filter_map(|it| tasks_here().find(|task| task.id == it.id));
+    let lingering = lingering.filter_map(|it| tasks.iter().find(|task| task.id == it.id));
     page.list(
         "At work",
-        held.iter()
-            .filter_map(|task| {
-                let claim = task.state.claim()?;
-                let expired = if claim.is_live(now) {
-                    ""
-                } else {
-                    ", lease expired"
-                };
-                Some(format!(
-                    "{} {} by {}, claimed {}{expired}",
-                    task.id,
-                    line(&task.subject),
-                    claim.by,
-                    screen.time(claim.at)
-                ))
-            })
+        seen.held()
+            .filter_map(|task| held(screen, now, task))
             .chain(lingering.map(|task| {
                 let (subject, state) = (line(&task.subject), task.state.name());
-                format!(
-                    "{} {subject}: {}, its client still runs",
-                    task.id,
-                    screen.state(state.as_str())
-                )
+                let state = screen.state(state.as_str());
+                format!("{} {subject}: {state}, its client still runs", task.id)
             })),
     );
+    let ready = seen.ready.iter();
     page.list(
         "Ready",
-        ready
-            .iter()
-            .map(|task| format!("{} {}", task.id, line(&task.subject))),
+        ready.map(|task| format!("{} {}", task.id, line(&task.subject))),
     );
-    let (to_land, landing) = land::waiting(context, &list)?.unzip();
-    page.list("Landing", to_land.into_iter());
-    page.list("Lists in other roots", roots::lines(&found));
-    let instance = daemon::instance(context)?;
-    let fleet = order::sight(&context.home);
-    page.say(services(
-        instance.as_ref(),
-        machines::words(context, fleet.as_ref())?,
-    ));
-    let status = StatusAnswer {
-        home: context.home.root().to_string_lossy().into(),
-        list: Some(list.id()),
-        root: root.map(|root| root.to_string_lossy().into()),
-        total: loaded.outlines.len(),
-        needs: (&needs).into(),
-        counts: counts.iter().map(|(it, n)| (it.as_str(), *n)).collect(),
-        stranded: each(&stranded),
-        vanished,
-        held: each(held.iter().copied()),
-        parked: accounts::all_parked(&context.home)?,
-        ready: ready.iter().map(|task| &task.id).collect(),
-        landing,
-        skipped: [&*loaded.skipped, &*needs.skipped].concat(),
-        session: session.as_ref().map(Into::into),
-        lists: context.home.lists()?,
-        daemon: daemon::reached(context, instance.as_ref()),
-        fleet: fleet.as_ref().map(Into::into),
-        roots: each(&found),
-    };
-    Ok(Answer::of(&status)
-        .text(page.text(rows))
-        .ids(
-            needs
-                .all
-                .iter()
-                .filter_map(|it| it.about.task())
-                .map(|(_, id)| id),
-        )
-        .notes(shape::skipped_notes(&loaded.skipped))
-        .notes(shape::mail_notes(&needs.skipped))
-        .notes(needs.faults.iter().cloned())
-        .notes(roots::notes(&found))
-        .notes(daemon::trouble(context)?))
+    page.list("Landing", seen.landing.iter().map(land::in_a_line));
 }
 
-fn no_list(context: &Context, why: &Error, rows: Option<usize>) -> anyhow::Result<Answer> {
-    let lists = context.home.lists()?;
-    let needs = needs::read(context, None)?;
-    let mut page = StatusPage::new(Screen::of(context));
-    needs::section(Screen::of(context), &mut page, &needs);
-    let (list, vanished) = match why {
-        Error::ListVanished { list, tasks, .. } => (Some(list), tasks.iter().cloned().collect()),
-        _ => (None, Vec::new()),
+/// A task with a claim.
+fn held(screen: Screen, now: Timestamp, task: &Outline) -> Option<String> {
+    let claim = task.state.claim()?;
+    let expired = match claim.is_live(now) {
+        true => "",
+        false => ", lease expired",
     };
-    page.say(match list {
-        Some(_) => format!("{why}: 'flagpost doctor --fix' brings it back\n"),
+    Some(format!(
+        "{} {} by {}, claimed {}{expired}",
+        task.id,
+        line(&task.subject),
+        claim.by,
+        screen.time(claim.at)
+    ))
+}
+
+/// What to say where no list is: another program took it away, or there is none yet.
+fn without_list(page: &mut StatusPage, vanished: Option<(&Error, &ListRef)>, lists: &[ListId]) {
+    page.say(match vanished {
+        Some((why, _)) => format!("{why}: 'flagpost doctor --fix' brings it back\n"),
         None => format!("no tasks here yet\n{NEXT}"),
     });
+    let is_gone = |it: &str| vanished.is_some_and(|(_, list)| list.as_str() == it);
     let names = lists.iter().map(|it| it.as_str());
-    let others: Vec<_> = names
-        .filter(|it| list.is_none_or(|list| list.as_str() != *it))
-        .collect();
+    let others: Vec<_> = names.filter(|it| !is_gone(it)).collect();
     if !others.is_empty() {
         page.say(format!("lists elsewhere: {}\n", others.join(" ")));
     }
-    let found = scan(&context.home)?;
-    page.list("Lists in other roots", roots::lines(&found));
-    let instance = daemon::instance(context)?;
-    let fleet = order::sight(&context.home);
-    page.say(services(
-        instance.as_ref(),
-        machines::words(context, fleet.as_ref())?,
-    ));
-    let status = StatusAnswer {
-        home: context.home.root().to_string_lossy().into(),
-        list,
-        vanished,
-        needs: (&needs).into(),
-        parked: accounts::all_parked(&context.home)?,
-        skipped: needs.skipped.clone(),
-        lists,
-        daemon: daemon::reached(context, instance.as_ref()),
-        fleet: fleet.as_ref().map(Into::into),
-        roots: each(&found),
-        ..StatusAnswer::default()
-    };
-    Ok(Answer::of(&status)
-        .text(page.text(rows))
-        .notes(shape::mail_notes(&needs.skipped))
-        .notes(needs.faults.iter().cloned())
-        .notes(roots::notes(&found))
-        .notes(daemon::trouble(context)?))
 }
 
 /// The daemon, where one runs, since nothing is amiss without it; and what is said of the fleet.

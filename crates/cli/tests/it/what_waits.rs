@@ -97,6 +97,10 @@ fn every_face_shows_the_same_things_in_the_same_order() {
         world.ok(["up"]);
         assert_eq!(kinds(&ask(&world, "GET /v1/needs", "")), expected);
         assert_eq!(kinds(&ask(&world, "GET /v1/needs?all=true", "")), expected);
+        let (_, mut status) = world.json(["status"]);
+        // Whoever asks the daemon knows that it is there.
+        status.as_object_mut().unwrap().shift_remove("daemon");
+        assert_eq!(ask(&world, "GET /v1/status", ""), status);
     }
     let terminal = or_skip!(Terminal::open(&world, 120, 40));
     terminal.cockpit();

@@ -21,6 +21,7 @@ mod schema;
 mod search;
 mod sessions;
 mod settings;
+mod status;
 mod tasks;
 
 use std::io;
@@ -65,6 +66,7 @@ pub use sessions::{
     TimelineAnswer,
 };
 pub use settings::{SettingAnswer, SettingsAnswer};
+pub use status::{DaemonAnswer, StatusAnswer};
 pub use tasks::{Group, ListedTask, Outline, Removed, Task, TaskAnswer, Tasks, UndoneAnswer};
 
 /// A type whose JSON is an answer: the `NAME` of `flagpost.NAME/1`.
@@ -170,6 +172,7 @@ answers! {
     "sessions" => SessionsAnswer<'_>,
     "setting" => SettingAnswer<'_>,
     "slash" => SlashAnswer<'_>,
+    "status" => StatusAnswer<'_>,
     "stop_asked" => StopAsked<'_>,
     "landing" => LandingAnswer<'_>,
     "task" => TaskAnswer<'_>,

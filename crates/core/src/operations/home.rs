@@ -7,17 +7,18 @@ use serde_json::{Value, json};
 
 use super::{
     Access, Arguments, Caller, CallerPart, Operation, OperationEffect, OperationEntry, Parameter,
-    Run, all, object_schema,
+    Run, all, object_schema, tasks::LIST,
 };
 use crate::{
-    answers::{NeedsAnswer, SettingsAnswer, each},
+    answers::{NeedsAnswer, SettingsAnswer, StatusAnswer, each},
     config::Config,
     doctor::{self, Examined, FindingCounts},
-    error::Result,
+    error::{Error, Result},
     list::ListReader,
     needs::{NeedsScope, needs},
     registry,
     repository::Repository,
+    status::status,
 };
 
 crate::answers! {
@@ -91,6 +92,13 @@ pub(super) const ENTRIES: &[OperationEntry] = &[
         Run::Answer("repositories", repositories),
     ),
     OperationEntry::new(
+        Operation::StatusShow,
+        "What is going on in a list and its repository, and what waits for a person",
+        Run::Answer("status", show),
+    )
+    .asking(&[CallerPart::Repo])
+    .taking(&[LIST]),
+    OperationEntry::new(
         Operation::NeedsList,
         "What needs a person in a repository, or in the whole home",
         Run::Answer("needs", needs_you),
@@ -143,6 +151,18 @@ fn repositories(caller: &Caller, _: &Arguments) -> Result<Value> {
     };
     let repositories = all.into_iter().map(registered).collect();
     Ok(json!(Repositories { repositories }))
+}
+
+fn show(caller: &Caller, arguments: &Arguments) -> Result<Value> {
+    let (home, here) = (caller.home(), caller.repository()?);
+    let list = match caller.list(arguments) {
+        Ok(list) => Some(list),
+        // A repository has no list before its first task.
+        Err(Error::NotFound { .. }) if arguments.text(LIST.name).is_none() => None,
+        Err(error) => return Err(error),
+    };
+    let seen = status(home, Some(&here), list.as_ref())?;
+    Ok(json!(StatusAnswer::new(home, &seen)))
 }
 
 fn needs_you(caller: &Caller, arguments: &Arguments) -> Result<Value> {

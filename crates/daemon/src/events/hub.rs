@@ -22,7 +22,7 @@ use tokio::{
 };
 use tracing::warn;
 
-use super::{FeedEvent, lists::ListFeed, watch::WatchMode};
+use super::{FeedEvent, WatchMode, lists::ListFeed};
 
 /// So many transitions of a repository are kept, and so many bytes of them.
 const KEPT: usize = 2048;

@@ -24,13 +24,13 @@ use serde::Serialize;
 
 pub(crate) use cursor::Cursor;
 pub(crate) use feed::{Listener, ended_by, feed, pour};
+pub use flagpost_core::watch::WatchMode;
 pub(crate) use hub::{Hub, Tails};
 pub(crate) use kanban::KanbanReader;
 pub(crate) use lists::{ListChange, tell_lists};
 pub(crate) use reader::{EventFilter, EventReader, Subscription};
 pub(crate) use state::{FleetChange, Resync};
 pub(crate) use text::Text;
-pub use watch::WatchMode;
 pub(crate) use watch::{keep, watch};
 
 /// A transition, as it is told to those who listen.

@@ -18,28 +18,14 @@ use notify::{
     EventKind, RecommendedWatcher, RecursiveMode, Watcher,
     event::{ModifyKind, RenameMode},
 };
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use tokio::{sync::Notify, task::spawn_blocking, time::timeout};
 use tracing::warn;
 
-use super::Hub;
+use super::{Hub, WatchMode};
 use crate::error::Result;
 
 /// How often to ask whether there are other directories.
 const RECHECK: Duration = Duration::from_secs(30);
-
-/// How changes are noticed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[schemars(inline)]
-pub enum WatchMode {
-    /// The system tells of them.
-    #[default]
-    Events,
-    /// By looking once a second.
-    Polling,
-}
 
 /// What the system tells of.
 #[derive(Debug)]

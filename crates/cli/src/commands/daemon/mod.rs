@@ -4,8 +4,9 @@ pub mod logs;
 
 use anyhow::Context as _;
 use clap::Subcommand;
+use flagpost_core::answers::DaemonAnswer;
 use flagpost_daemon::{
-    self as daemon, DaemonConfig, DaemonStatus, Instance, Paths, Reached, Started, WatchMode,
+    self as daemon, DaemonConfig, DaemonStatus, Instance, Paths, Started, WatchMode,
 };
 use flagpost_model::view;
 use listenfd::ListenFd;
@@ -64,7 +65,7 @@ view! {
     ///
     /// After 'flagpost daemon up'.
     pub struct Up {
-        daemon: Reached,
+        daemon: DaemonAnswer,
         /// It ran before.
         already: bool,
     }
@@ -99,7 +100,7 @@ pub fn up(context: &Context, args: &UpArgs) -> anyhow::Result<Answer> {
         "is up"
     };
     let text = format!("the daemon {word}: {}\n", line(&started.instance));
-    let answer = Up::new(Reached::of(&started.instance, &paths), started.already);
+    let answer = Up::new(started.instance.answer(&paths), started.already);
     let ignored = started.already.then(|| ignored(args)).flatten();
     Ok(Answer::of(&answer)
         .text(text)
@@ -218,9 +219,9 @@ pub fn line(instance: &Instance) -> String {
 }
 
 /// The same as it is answered.
-pub fn reached(context: &Context, instance: Option<&Instance>) -> Option<Reached> {
+pub fn reached(context: &Context, instance: Option<&Instance>) -> Option<DaemonAnswer> {
     let paths = Paths::of(&context.home);
-    instance.map(|it| Reached::of(it, &paths))
+    instance.map(|it| it.answer(&paths))
 }
 
 /// Where the log is, for a person.

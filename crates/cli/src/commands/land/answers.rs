@@ -3,8 +3,6 @@
 use flagpost_core::landing::LandingView;
 use flagpost_model::{TaskId, view};
 use flagpost_run::landing::{LandingReport, Rehearsed};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 view! {
     /// How a landing ended.
@@ -67,21 +65,4 @@ view! {
         /// twenty.
         conflicts: Vec<String> = it.conflicts.named.iter().map(|it| it.display().to_string()).collect(),
     }
-}
-
-/// What is to land, in numbers.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct ToLand {
-    /// The target branch.
-    pub onto: String,
-    /// Branches that can land.
-    pub ready: usize,
-    /// Branches that are not what they were when their tasks passed; they land where they are named.
-    pub changed: usize,
-    /// Branches that build on work which is being done again.
-    pub waits: usize,
-    /// Branches that did not land.
-    pub refused: usize,
-    /// Whether a tested commit waits for a working tree.
-    pub staged: bool,
 }

@@ -1,19 +1,9 @@
 //! What `status` tells of all that needs a person.
 
-use flagpost_core::{
-    ListReader,
-    needs::{Need, Needs, NeedsScope, ReadList, needs},
-};
+use flagpost_core::needs::{Need, Needs};
 
 use super::page::StatusPage;
-use crate::{context::Context, screen::Screen, terminal::line};
-
-/// All that needs a person in the repository where somebody stands, and in this list.
-pub fn read(context: &Context, list: Option<ReadList<'_>>) -> anyhow::Result<Needs> {
-    let here = context.repository()?;
-    let scope = NeedsScope::Here(here.as_ref(), list);
-    Ok(needs(&context.home, &ListReader::default(), scope)?)
-}
+use crate::{screen::Screen, terminal::line};
 
 /// Begins the page with them: how many, and of each what it says and the command that settles it.
 pub fn section(screen: Screen, page: &mut StatusPage, needs: &Needs) {

@@ -35,6 +35,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Route> {
 const OPERATIONS: &[Route] = &[
     Route::to(Get, "/v1/operations", Op::OperationList),
     Route::to(Get, "/v1/repositories", Op::RepositoryList),
+    Route::to(Get, "/v1/status", Op::StatusShow),
     Route::to(Get, "/v1/needs", Op::NeedsList),
     Route::to(Get, "/v1/config", Op::ConfigShow),
     Route::to(Get, "/v1/doctor", Op::HomeExamine),

@@ -11,7 +11,6 @@ use crate::{
         openapi,
         route::{RequestContext, Route, RouteHandler, Verb},
     },
-    instance::Reached,
 };
 
 pub(crate) const ROUTES: &[Route] = &[
@@ -38,7 +37,7 @@ fn daemon(desk: &RequestContext<'_>, _: &Arguments) -> Result<Value, HttpError> 
     }
     let instance = desk.shared.instance.get();
     let instance = instance.ok_or_else(|| HttpError::broken("the daemon is not ready yet"))?;
-    let daemon = Reached::of(instance, &desk.shared.paths);
+    let daemon = instance.answer(&desk.shared.paths);
     Ok(json!(Daemon { daemon }))
 }
 

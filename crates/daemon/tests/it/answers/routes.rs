@@ -23,6 +23,8 @@ fn every_route_keeps_to_its_description() {
         ("get", "/v1/daemon", ""),
         ("get", "/v1/operations", ""),
         ("get", "/v1/repositories", ""),
+        ("get", "/v1/status", ""),
+        ("get", "/v1/status?list=web", ""),
         ("get", "/v1/needs", ""),
         ("get", "/v1/needs?all=true", ""),
         ("get", "/v1/config", ""),
