@@ -18,6 +18,7 @@ use flagpost_model::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::list::no_tasks;
 use crate::{
     context::Context, error::usage, output::Answer, screen::Screen, shape, terminal::counted,
 };
@@ -149,9 +150,7 @@ pub fn run(context: &Context, args: &GraphArgs) -> anyhow::Result<Answer> {
         }
     } else if !context.globals.quiet {
         text = match (format, loaded.outlines.is_empty(), shown.is_empty()) {
-            (Format::Tree, true, _) => {
-                format!("{} has no tasks yet; 'flagpost add' makes one", list.id())
-            }
+            (Format::Tree, true, _) => no_tasks(&list, &loaded.skipped)?,
             (Format::Tree, _, true) => format!("nothing of {} is open", list.id()),
             _ => draw(Screen::of(context)),
         };

@@ -1,7 +1,7 @@
 //! `list`: the tasks there are.
 
 use flagpost_core::{
-    List, Loaded,
+    List, Loaded, Skipped,
     answers::{Group, Tasks},
     tasks::Selected,
 };
@@ -127,6 +127,18 @@ fn listing(context: &Context, tasks: &Tasks<'_>, text: String) -> Answer {
         .notes(shape::skipped_notes(tasks.skipped))
 }
 
+/// Says why a list has no tasks.
+pub fn no_tasks(list: &List<'_>, skipped: &[Skipped]) -> anyhow::Result<String> {
+    let id = list.id();
+    Ok(match list.vanished_lately(skipped)?.len() {
+        0 => format!("{id} has no tasks yet; 'flagpost add' makes one"),
+        n => format!(
+            "{id} has no tasks any more: another program took the files of {} away or emptied them, and 'flagpost doctor --fix' brings them back",
+            counted(n, "task", "tasks")
+        ),
+    })
+}
+
 /// Says why there is nothing to show.
 fn none(
     list: &List<'_>,
@@ -136,13 +148,7 @@ fn none(
 ) -> anyhow::Result<String> {
     let (id, all) = (list.id(), &loaded.outlines);
     if all.is_empty() {
-        return Ok(match list.vanished_lately(&loaded.skipped)?.len() {
-            0 => format!("{id} has no tasks yet; 'flagpost add' makes one"),
-            n => format!(
-                "{id} has no tasks any more: another program took the files of {} away or emptied them, and 'flagpost doctor --fix' brings them back",
-                counted(n, "task", "tasks")
-            ),
-        });
+        return no_tasks(list, &loaded.skipped);
     }
     let tasks = counted(all.len(), "task of", "tasks of");
     Ok(match &query.filter {

@@ -102,11 +102,11 @@ fn page(screen: Screen, task: &Task, parts: Option<PartsProgress>, now: Timestam
     let mut text = format!("{} {}\n", task.id, screen.bold(&line(&task.subject)));
     for (name, value) in rows {
         if let Some(value) = value.filter(|value| !value.is_empty()) {
-            text += &format!("  {name:<12}{}\n", line(&value));
+            text += &format!("  {name:<11} {}\n", line(&value));
         }
     }
     for (key, value) in metadata {
-        text += &format!("  {key:<12}{}\n", line(&value));
+        text += &format!("  {key:<11} {}\n", line(&value));
     }
     if !task.description.is_empty() {
         text += &format!("\n{}\n", task.description.trim_end());

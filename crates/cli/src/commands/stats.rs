@@ -10,7 +10,7 @@ use flagpost_model::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::tags::Counted;
+use super::{list::no_tasks, tags::Counted};
 use crate::{context::Context, output::Answer, screen::Screen, shape, terminal::line};
 
 /// Show the list in numbers
@@ -69,7 +69,7 @@ pub fn run(context: &Context, _: &StatsArgs) -> anyhow::Result<Answer> {
     let loaded = list.load()?;
     let stats = tally::stats(&loaded.outlines, context.home.now(), &context.home.zone());
     let text = match stats.tasks.all {
-        0 => format!("{} has no tasks yet; 'flagpost add' makes one", list.id()),
+        0 => no_tasks(&list, &loaded.skipped)?,
         _ => page(Screen::of(context), list.id().as_str(), &stats),
     };
     let states = stats.states.iter();
