@@ -13,7 +13,7 @@ use std::{
 use flagpost_disk::fsx::{self, Fs, Lock, Rank, RealFs};
 use flagpost_model::{
     InvalidId, ListId, RepoId, WorkerId,
-    message::{self, Speaker},
+    message::{self, ORCHESTRATOR, Speaker},
     notification::TerminalNames,
     task::Origin,
 };
@@ -369,6 +369,21 @@ impl Home {
     }
 }
 
+impl Environment {
+    /// Refuses a name that means something else than a worker: the person who is logged in, for one.
+    pub(crate) fn must_be_a_worker(&self, id: &WorkerId) -> Result<()> {
+        let login = self.login.as_ref().filter(|it| it.is_like(id));
+        let why = login.map(|_| "it is the person who is logged in");
+        match id.means_instead().or(why) {
+            Some(why) => Err(Error::Reserved {
+                worker: id.clone(),
+                why,
+            }),
+            None => Ok(()),
+        }
+    }
+}
+
 impl Settings {
     /// Who acts, and in whose name: an agent, which the environment names, for itself only; a person
     /// also in another's name.
@@ -390,16 +405,23 @@ impl Settings {
             reason,
         };
         let agent = self.worker.as_deref().map(str::parse).transpose();
-        let agent = agent.map_err(|error: InvalidId| invalid(error.to_string()))?;
+        let agent: Option<WorkerId> =
+            agent.map_err(|error: InvalidId| invalid(error.to_string()))?;
         match agent {
-            Some(agent) if agent == WorkerId::operator() => {
+            Some(agent) if agent.is_like(&WorkerId::operator()) => {
                 Err(invalid("no agent acts as the operator".to_owned()))
             }
             // What both did could not be told apart, nor whose the mail is.
-            Some(agent) if agent == self.login_name() => Err(invalid(format!(
+            Some(agent) if agent.is_like(&self.login_name()) => Err(invalid(format!(
                 "{agent} is the name of the person who is logged in, and no agent acts as that"
             ))),
-            agent => Ok(agent),
+            // Who gives the others their tasks may be an agent, and a run names its processes.
+            Some(agent) if agent.as_str() == ORCHESTRATOR || agent.is_process() => Ok(Some(agent)),
+            Some(agent) => match agent.means_instead() {
+                Some(why) => Err(invalid(format!("no agent is called {agent}: {why}"))),
+                None => Ok(Some(agent)),
+            },
+            None => Ok(None),
         }
     }
 

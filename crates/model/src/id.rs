@@ -213,6 +213,11 @@ impl WorkerId {
         }
     }
 
+    /// Whether somebody who reads both may take one for the other: they differ in case alone.
+    pub fn is_like(&self, other: &Self) -> bool {
+        self.0.eq_ignore_ascii_case(&other.0)
+    }
+
     /// The name of a run's process: the lowest number that none of its others has.
     pub fn of_process(number: usize) -> Self {
         Self(format!("{PROCESS}{number}"))

@@ -46,6 +46,7 @@ pub fn register(
     worker: &WorkerId,
     capabilities: &[String],
 ) -> Result<CoordAgent> {
+    directory.home().environment().must_be_a_worker(worker)?;
     if let Some(word) = capabilities.iter().find(|it| it.contains(',')) {
         return Err(Error::Invalid {
             what: format!("capability {word:?}"),

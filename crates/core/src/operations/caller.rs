@@ -58,7 +58,9 @@ impl Identity {
     /// Who acts: an agent for itself only; the operator also in another's name. No agent acts as a person.
     fn speaker(&self, home: &Home, asked: Option<WorkerId>) -> Result<Speaker> {
         let login = home.environment().login.as_ref();
-        let is_person = |it: &&WorkerId| Some(*it) == login || **it == WorkerId::operator();
+        let is_person = |it: &&WorkerId| {
+            login.is_some_and(|login| it.is_like(login)) || it.is_like(&WorkerId::operator())
+        };
         if let Some(agent) = self.agent.as_ref().filter(is_person) {
             return Err(Error::Invalid {
                 what: "the worker that asks".to_owned(),

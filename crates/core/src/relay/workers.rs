@@ -94,13 +94,7 @@ pub fn register(
     id: &WorkerId,
     traits: Traits,
 ) -> Result<Worker> {
-    let login = fleet.home.environment().login.as_ref();
-    let is_login = login.is_some_and(|it| it.as_str().eq_ignore_ascii_case(id.as_str()));
-    let is_login = is_login.then_some("it is the person who is logged in");
-    if let Some(why) = id.means_instead().or(is_login) {
-        let worker = id.clone();
-        return Err(Error::Reserved { worker, why });
-    }
+    fleet.home.environment().must_be_a_worker(id)?;
     join(fleet, actor, id, traits)
 }
 
