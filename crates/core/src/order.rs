@@ -88,7 +88,8 @@ pub fn caught_up(home: &Home, repo: &RepoId, n: u64) -> Result<()> {
 
 impl Home {
     /// Carries out an operation, and does so again where another machine was first, what was said here before is
-    /// to be told first, or others were waited for so long that its times are over. A part of an operation that holds a lock is not begun again by itself.
+    /// to be told first, or others were waited for so long that its times are over. A part of an operation that
+    /// holds a lock is not begun again by itself.
     pub(crate) fn transact<T>(&self, mut operation: impl FnMut() -> Result<T>) -> Result<T> {
         let is_part = fsx::holds_a_lock();
         debug_assert!(
@@ -97,6 +98,8 @@ impl Home {
         );
         let open = Transaction::begin();
         if is_part {
+            // Who called it may do without it, and would if it failed.
+            open.set_after_wait(AfterWait::GoOn);
             return operation();
         }
         let began = Instant::now();

@@ -1,9 +1,9 @@
 //! Tasks whose files another program took away, or emptied.
 //!
 //! Owns telling them from those that were removed here: the history says that a task is there, and its file
-//! is not, or has nothing in it. The history keeps what each file said when we wrote it first and what we changed since, so a
-//! file comes back as we wrote it last; what others changed in it meanwhile is not known. Invariant: what
-//! the history never told of was never acknowledged, and is nobody's loss.
+//! is not, or has nothing in it. The history keeps what each file said when we wrote it first and what we
+//! changed since, so a file comes back as we wrote it last; what others changed in it meanwhile is not known.
+//! Invariant: what the history never told of was never acknowledged, and is nobody's loss.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashSet},
@@ -89,18 +89,14 @@ impl<'h> List<'h> {
 impl List<'_> {
     /// As [`List::vanished`], lately, as the end of the history tells.
     pub fn vanished_lately(&self, skipped: &[Skipped]) -> Result<BTreeSet<TaskId>> {
-        self.vanished_within(
-            LATELY,
-            &self.emptied(skipped.iter().filter_map(Skipped::task)),
-        )
+        let emptied = self.emptied(skipped.iter().filter_map(Skipped::task));
+        self.vanished_within(LATELY, &emptied)
     }
 
     /// The tasks that are ours and whose files were taken away, or emptied and so `skipped` by who read the list.
     pub fn vanished(&self, skipped: &[Skipped]) -> Result<BTreeSet<TaskId>> {
-        self.vanished_within(
-            u64::MAX,
-            &self.emptied(skipped.iter().filter_map(Skipped::task)),
-        )
+        let emptied = self.emptied(skipped.iter().filter_map(Skipped::task));
+        self.vanished_within(u64::MAX, &emptied)
     }
 
     fn vanished_within(&self, bytes: u64, emptied: &BTreeSet<TaskId>) -> Result<BTreeSet<TaskId>> {
@@ -207,10 +203,8 @@ impl List<'_> {
     /// The file as the history last tells of it, where it was taken away or emptied.
     pub fn taken_away(&self, task: &TaskId) -> Result<Option<TaskFile>> {
         let asked = BTreeSet::from([task.clone()]);
-        if !self
-            .vanished_within(u64::MAX, &self.emptied(asked.iter().cloned()))?
-            .contains(task)
-        {
+        let emptied = self.emptied(asked.iter().cloned());
+        if !self.vanished_within(u64::MAX, &emptied)?.contains(task) {
             return Ok(None);
         }
         let mut known = self.last_known(&asked)?;
@@ -234,15 +228,14 @@ impl List<'_> {
         self.completed_and_away(missing)
     }
 
-    /// Those of these tasks whose files were taken away or emptied once they were completed. Where the history cannot be
-    /// asked, nobody knows of any.
+    /// Those of these tasks whose files were taken away or emptied once they were completed. Where the history
+    /// cannot be asked, nobody knows of any.
     pub(crate) fn completed_and_away(&self, mut tasks: BTreeSet<TaskId>) -> BTreeSet<TaskId> {
         if tasks.is_empty() {
             return tasks;
         }
-        let away = self
-            .vanished_within(LATELY, &self.emptied(tasks.iter().cloned()))
-            .unwrap_or_default();
+        let emptied = self.emptied(tasks.iter().cloned());
+        let away = self.vanished_within(LATELY, &emptied).unwrap_or_default();
         tasks.retain(|task| away.contains(task));
         let known = self.last_known(&tasks).unwrap_or_default();
         let is_done = |task: &TaskId| {
