@@ -115,7 +115,8 @@ impl Home {
                 Err(Error::Order(OrderRefusal::Overtaken { repo })) if may_try => repo,
                 done => return done,
             };
-            if let Some(order) = self.order() {
+            // Nobody else is behind the wait for a repository that is not shared.
+            if let Some(order) = self.sequencer_of(&repo)? {
                 order.catch_up(&repo)?;
                 self.tell_kept(&repo)?;
             }

@@ -1,12 +1,16 @@
 //! A lease begins when it is granted, however long others were waited for before.
 
-use std::{fs::File, thread, time::Duration};
+use std::{fs::File, sync::Arc, thread, time::Duration};
 
 use flagpost_core::{
     claims::{self, Terms},
+    order::{NumberedChange, OrderRefusal, Sequencer},
     reservations::Reservations,
 };
-use flagpost_model::reservation::{ReservationMode, ReservationRequest};
+use flagpost_model::{
+    ListId, RepoId,
+    reservation::{ReservationMode, ReservationRequest},
+};
 use flagpost_testkit::table;
 use jiff::{SignedDuration, Timestamp};
 
@@ -17,6 +21,28 @@ const WAIT: SignedDuration = SignedDuration::from_mins(30);
 
 /// Takes a lease; when it ends.
 type Take = fn(&World) -> Timestamp;
+
+/// The order of a machine that is in no fleet: nothing of an unshared repository is its business.
+#[derive(Debug)]
+struct NoFleet;
+
+impl Sequencer for NoFleet {
+    fn publish(&self, _: &NumberedChange) -> Result<(), OrderRefusal> {
+        unreachable!()
+    }
+
+    fn time(&self, own: Timestamp) -> Timestamp {
+        own
+    }
+
+    fn name_list(&self, _: &RepoId, _: &ListId) -> Result<(), OrderRefusal> {
+        unreachable!()
+    }
+
+    fn catch_up(&self, _: &RepoId) -> flagpost_core::Result<()> {
+        unreachable!()
+    }
+}
 
 #[test]
 fn whoever_has_the_history_meanwhile() {
@@ -42,7 +68,12 @@ fn whoever_has_the_history_meanwhile() {
         }),
     ];
     table::each(rows, |take| {
-        let world = World::with_tasks(&["One"]);
+        let mut world = World::with_tasks(&["One"]);
+        // As every command has one, whether its machine is in a fleet or not.
+        world.home = world
+            .home
+            .clone()
+            .ordered(Arc::new(NoFleet), |_, _| Ok(Vec::new()));
         let began = world.home.now();
         let dir = world.home.repository_dir(&world.repository.id);
         let lock = File::options().append(true).open(dir.join(".history.lock"));
