@@ -136,7 +136,7 @@ fn what_was_taken_away_is_known_and_comes_back_as_we_wrote_it_last() {
         assert!(after.task.rev > before.task.rev);
         for nothing in ["", "\n", "\0\0\0"] {
             world.put("1.json", nothing);
-            let refused = world.list().task(&id(1)).unwrap_err();
+            let refused = world.list().resolve("1").unwrap_err();
             assert!(matches!(refused, Error::Vanished { .. }), "{refused}");
             bring_back(&world);
             let after = world.list().task(&id(1)).unwrap();
