@@ -15,18 +15,13 @@ use crate::assert_none;
 /// What a package has in the tests alone, and why the program does the same without.
 const DECIDED: &[(&str, &str, &str)] = &[
     (
-        "aho-corasick",
-        "default",
-        "a name for two features that both have",
-    ),
-    (
         "num-traits",
         "default i128 std",
         "implementations for more types",
     ),
     (
         "regex-automata",
-        "dfa-search nfa perf",
+        "dfa-search",
         "one more engine, which a pattern that does not ask for it is never run by",
     ),
     ("similar", "default inline", "one more function, for insta"),
