@@ -94,8 +94,8 @@ fn each_below<'s>(schema: &'s Value, see: &mut impl FnMut(&'s Value)) {
 /// What only some of the verbs tell that answer with a task; and what a client may not tell
 /// of an attempt, since an unknown number is absent and never 0. A notification has a link where a daemon
 /// runs. Only a command looks for the daemon.
-const RARE: &str = "parts existed daemon version model session usage input cached output reasoning \
-    cost_usd turns denied end link";
+const RARE: &str = "parts existed daemon next version model session usage input cached output \
+    reasoning cost_usd turns denied end link";
 
 /// Refers to nothing elsewhere, and leaves nothing open but what a few verbs tell besides.
 #[test]

@@ -99,8 +99,9 @@ fn every_face_shows_the_same_things_in_the_same_order() {
         assert_eq!(kinds(&ask(&world, "GET /v1/needs?all=true", "")), expected);
         let [mut told, mut asked] = [world.json(["status"]).1, ask(&world, "GET /v1/status", "")];
         // A command's answer is made alike wherever its home is; whoever asks the daemon knows that it is there.
-        for key in ["home", "daemon"] {
-            [&mut told, &mut asked].map(|it| it.as_object_mut().unwrap().shift_remove(key));
+        for answer in [&mut told, &mut asked] {
+            let keys = answer.as_object_mut().unwrap();
+            keys.retain(|key, _| !["home", "daemon"].contains(&key.as_str()));
         }
         assert_eq!(asked, told);
     }
