@@ -3,13 +3,13 @@
 //! Owns what belongs to it, and how much of it one list and its repository have. It asks those that own each
 //! part, and reads no file itself. What cannot be read of sessions and of what needs a person hides nothing else.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use flagpost_model::{
     ListId, TaskId,
     machines::FleetSight,
     plan::{Graph, Stranded, stranded},
-    task::Outline,
+    task::{Outline, StateName},
 };
 
 use crate::{
@@ -121,6 +121,15 @@ impl<'l> ListStatus<'l> {
             tasks: loaded.outlines,
             skipped: loaded.skipped,
         })
+    }
+
+    /// How many tasks are in each state that any is in.
+    pub fn counts(&self) -> BTreeMap<StateName, usize> {
+        let mut counts = BTreeMap::new();
+        for task in &self.tasks {
+            *counts.entry(task.state.name()).or_default() += 1;
+        }
+        counts
     }
 
     /// The tasks with a claim, which may have expired.

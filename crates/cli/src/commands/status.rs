@@ -6,7 +6,6 @@ mod page;
 mod roots;
 
 use std::{
-    collections::BTreeMap,
     sync::mpsc,
     thread,
     time::{Duration, Instant},
@@ -19,10 +18,7 @@ use flagpost_core::{
     status::{ListStatus, status},
     watch::HomeWatch,
 };
-use flagpost_model::{
-    ListId, ListRef, TaskId,
-    task::{Outline, StateName},
-};
+use flagpost_model::{ListId, ListRef, TaskId, task::Outline};
 
 use jiff::Timestamp;
 use page::StatusPage;
@@ -161,11 +157,8 @@ fn of_list(
     session: Option<&Session>,
 ) {
     let ListStatus { list, tasks, .. } = seen;
-    let mut counts: BTreeMap<StateName, usize> = BTreeMap::new();
-    for task in tasks {
-        *counts.entry(task.state.name()).or_default() += 1;
-    }
-    let by_state: Vec<String> = counts
+    let by_state: Vec<String> = seen
+        .counts()
         .iter()
         .map(|(state, n)| format!("{n} {}", screen.state(state.as_str())))
         .collect();

@@ -37,7 +37,7 @@ pub struct StatusAnswer<'a> {
     needs: NeedsAnswer<'a>,
     /// How many tasks are in each state; states of none are left out.
     #[schemars(with = "BTreeMap<StateName, usize>")]
-    pub counts: BTreeMap<&'static str, usize>,
+    counts: BTreeMap<&'static str, usize>,
     /// Tasks that can never start as things are.
     stranded: Vec<StrandedTask<'a>>,
     /// Tasks whose files another program took away or emptied lately; 'flagpost doctor --fix' brings them back.
@@ -72,17 +72,13 @@ impl<'a> StatusAnswer<'a> {
     pub fn new(home: &Home, status: &'a Status<'a>) -> Self {
         let list = status.list.as_ref();
         let root = list.and_then(|it| it.list.root());
-        let tasks = list.map_or(&[][..], |it| &it.tasks);
-        let mut counts: BTreeMap<StateName, usize> = BTreeMap::new();
-        for task in tasks {
-            *counts.entry(task.state.name()).or_default() += 1;
-        }
+        let counts = list.map(ListStatus::counts).unwrap_or_default();
         let of_list = list.into_iter().flat_map(|it| &it.skipped);
         Self {
             home: home.root().to_string_lossy().into(),
             list: list.map(|it| it.list.id()),
             root: root.map(|root| root.to_string_lossy().into()),
-            total: tasks.len(),
+            total: list.map_or(0, |it| it.tasks.len()),
             needs: (&status.needs).into(),
             counts: counts.iter().map(|(it, n)| (it.as_str(), *n)).collect(),
             stranded: list.map_or_else(Vec::new, |it| each(&it.stranded)),

@@ -258,14 +258,9 @@ impl CommandContext<'_> {
 
     fn revise(&self, task: &str, course: &dyn Fn(&Task) -> Revision) -> Result<Value> {
         let id = self.resolve(task)?;
-        let revised = claims::revise(&self.list, &self.terms()?, &id, course)?;
-        self.show_first(&revised, &id)
-    }
-
-    fn show_first(&self, tasks: &[Task], id: &TaskId) -> Result<Value> {
-        match tasks.first() {
-            Some(task) => self.show(task),
-            None => self.show_by_id(id),
+        match claims::revise(&self.list, &self.terms()?, &id, course)? {
+            Some(task) => self.show(&task),
+            None => self.show_by_id(&id),
         }
     }
 

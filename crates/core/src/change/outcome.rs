@@ -70,6 +70,8 @@ impl ChangeSet {
             .extend(task.map(|task| (id.clone(), task.state.name())));
         if task != Some(&after) || raw.is_some() {
             after.rev = task.map_or(after.rev, |task| task.rev).saturating_add(1);
+            // What comes back takes the place of a file that was emptied; a new name is nobody's.
+            let is_in_place = before.is_some() || raw.is_some() && list.is_emptied(&id);
             let raw = match raw {
                 Some(raw) => claude_tasks::restore(raw, after.rev),
                 None => claude_tasks::write(before.as_ref(), &after),
@@ -87,9 +89,9 @@ impl ChangeSet {
             }
             let bytes = readable(&what, claude_tasks::to_bytes(raw))?;
             let path = list.task_path(&id);
-            match before {
-                None if !list.is_emptied(&id) => self.batch.create(path, bytes),
-                Some(_) | None => self.batch.put(path, bytes),
+            match is_in_place {
+                true => self.batch.put(path, bytes),
+                false => self.batch.create(path, bytes),
             }
             self.changes.extend(told.map(|it| (id.clone(), it)));
             self.created.extend(fingerprint.map(|it| (id.clone(), it)));

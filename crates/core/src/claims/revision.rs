@@ -25,13 +25,13 @@ pub struct Revision {
     pub moves: Vec<Move>,
 }
 
-/// Changes a task as `course` says of it.
+/// Changes a task as `course` says of it; none where that leaves it as it is.
 pub fn revise(
     list: &List<'_>,
     terms: &Terms,
     id: &TaskId,
     course: &dyn Fn(&Task) -> Revision,
-) -> Result<Vec<Task>> {
+) -> Result<Option<Task>> {
     list.home.transact(|| {
         let change = list.change(&terms.actor)?;
         let ((), mut written) = change.commit_with(|change, token| {
@@ -71,6 +71,6 @@ pub fn revise(
             }
             Ok(())
         })?;
-        Ok(written.remove(id).into_iter().collect())
+        Ok(written.remove(id))
     })
 }

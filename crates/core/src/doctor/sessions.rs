@@ -1,6 +1,6 @@
 //! Sessions: dead ones, half-recovered ones, unreadable files, tasks that nobody will finish.
 
-use std::{collections::BTreeMap, path::Path};
+use std::collections::BTreeMap;
 
 use flagpost_disk::{dialects::session::layout, fsx};
 use flagpost_model::{
@@ -155,6 +155,6 @@ fn recover(place: &Repository, list: Option<&ListRef>) -> String {
     format!(
         "cd {} && flagpost session recover --list {}",
         quoted(&place.top),
-        quoted(Path::new(list))
+        quoted(list)
     )
 }

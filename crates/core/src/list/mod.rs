@@ -288,7 +288,7 @@ impl<'h> List<'h> {
             return Err(self.unknown(id.as_str()));
         };
         // As one that was removed: whoever named it was told why there is none.
-        claude_tasks::read(id, &bytes).map_err(|reason| match self.is_emptied(id) {
+        claude_tasks::read(id, &bytes).map_err(|reason| match vanished::is_nothing(&bytes) {
             true => self.unknown(id.as_str()),
             false => disk::Error::Malformed { path, reason }.into(),
         })

@@ -89,21 +89,27 @@ impl<'h> List<'h> {
 impl List<'_> {
     /// As [`List::vanished`], lately, as the end of the history tells.
     pub fn vanished_lately(&self, skipped: &[Skipped]) -> Result<BTreeSet<TaskId>> {
-        let emptied = self.emptied(skipped.iter().filter_map(Skipped::task));
-        self.vanished_within(LATELY, &emptied)
+        self.vanished_within(LATELY, skipped.iter().filter_map(Skipped::task))
     }
 
     /// The tasks that are ours and whose files were taken away, or emptied and so `skipped` by who read the list.
     pub fn vanished(&self, skipped: &[Skipped]) -> Result<BTreeSet<TaskId>> {
-        let emptied = self.emptied(skipped.iter().filter_map(Skipped::task));
-        self.vanished_within(u64::MAX, &emptied)
+        self.vanished_within(u64::MAX, skipped.iter().filter_map(Skipped::task))
     }
 
-    fn vanished_within(&self, bytes: u64, emptied: &BTreeSet<TaskId>) -> Result<BTreeSet<TaskId>> {
+    /// Those of which the last bytes of the history tell; of the suspects, whose files are there, the emptied ones.
+    fn vanished_within(
+        &self,
+        bytes: u64,
+        suspects: impl Iterator<Item = TaskId>,
+    ) -> Result<BTreeSet<TaskId>> {
         // A list that no history tells of has lost nothing that one knows.
         let recorder = self.recorder().ok().flatten();
         match recorder.filter(|_| self.table().is_none()) {
-            Some(repository) => self.away(&repository, bytes, emptied),
+            Some(repository) => {
+                let emptied = suspects.filter(|task| self.is_emptied(task)).collect();
+                self.away(&repository, bytes, &emptied)
+            }
             None => Ok(BTreeSet::new()),
         }
     }
@@ -203,8 +209,8 @@ impl List<'_> {
     /// The file as the history last tells of it, where it was taken away or emptied.
     pub fn taken_away(&self, task: &TaskId) -> Result<Option<TaskFile>> {
         let asked = BTreeSet::from([task.clone()]);
-        let emptied = self.emptied(asked.iter().cloned());
-        if !self.vanished_within(u64::MAX, &emptied)?.contains(task) {
+        let away = self.vanished_within(u64::MAX, asked.iter().cloned())?;
+        if !away.contains(task) {
             return Ok(None);
         }
         let mut known = self.last_known(&asked)?;
@@ -234,8 +240,8 @@ impl List<'_> {
         if tasks.is_empty() {
             return tasks;
         }
-        let emptied = self.emptied(tasks.iter().cloned());
-        let away = self.vanished_within(LATELY, &emptied).unwrap_or_default();
+        let away = self.vanished_within(LATELY, tasks.iter().cloned());
+        let away = away.unwrap_or_default();
         tasks.retain(|task| away.contains(task));
         let known = self.last_known(&tasks).unwrap_or_default();
         let is_done = |task: &TaskId| {
@@ -248,13 +254,7 @@ impl List<'_> {
         tasks
     }
 
-    /// Those of these tasks that have files in which nothing is left: another program emptied them, or a power
-    /// cut did.
-    fn emptied(&self, tasks: impl Iterator<Item = TaskId>) -> BTreeSet<TaskId> {
-        tasks.filter(|task| self.is_emptied(task)).collect()
-    }
-
-    /// Whether there is a file of a task and nothing in it.
+    /// Whether there is a file of a task and nothing in it: another program emptied it, or a power cut did.
     pub(crate) fn is_emptied(&self, task: &TaskId) -> bool {
         let content = fsx::read(self.home.fs(), &self.task_path(task));
         matches!(content, Ok(Some(content)) if is_nothing(&content))

@@ -144,11 +144,15 @@ impl TaskWatch {
                 };
                 let before = known.get(&task);
                 let is_same = before.is_some_and(|it| it.stamp == Some(stamp(stat)));
+                let read = (!is_same).then(|| list.read(&file, stat));
                 // Who writes a file in its place empties it for a moment.
-                if !is_same && stat.is_settled(looked_at) && list.is_emptied(&task) {
+                if matches!(read, Some(Err(_)))
+                    && stat.is_settled(looked_at)
+                    && list.is_emptied(&task)
+                {
                     continue;
                 }
-                if !is_same && let Ok(Some(read)) = list.read(&file, stat) {
+                if let Some(Ok(Some(read))) = read {
                     let now = KnownFile {
                         stamp: stat.is_settled(looked_at).then(|| stamp(stat)),
                         state: read.task.state.name(),

@@ -21,6 +21,14 @@ type Make = fn(&World);
 /// What becomes of the file of a task then.
 type Lose = fn(&World, u64);
 
+/// What another program does to it.
+const LOSSES: [(&str, Lose); 2] = [
+    ("the file removed", remove),
+    ("the file emptied", |world, n| {
+        world.put(&format!("{n}.json"), "")
+    }),
+];
+
 fn remove(world: &World, number: u64) {
     fs::remove_file(world.path(&format!("{number}.json"))).unwrap();
 }
@@ -190,13 +198,7 @@ fn undo_brings_back_what_it_takes_a_change_back_from() {
 
 #[test]
 fn the_name_of_one_that_was_taken_away_means_no_other() {
-    let rows: [(&str, Lose); 2] = [
-        ("the file removed", remove),
-        ("the file emptied", |world, n| {
-            world.put(&format!("{n}.json"), "")
-        }),
-    ];
-    table::each(rows, |lose| {
+    table::each(LOSSES, |lose| {
         let world = World::with_tasks(&["One"]);
         lose(&world, 1);
         // The only one whose id begins with that of the first.
@@ -242,13 +244,7 @@ fn what_we_removed_or_never_knew_was_not_taken_away() {
 
 #[test]
 fn nobody_waits_for_what_was_completed_and_then_taken_away() {
-    let rows: [(&str, Lose); 2] = [
-        ("the file removed", remove),
-        ("the file emptied", |world, n| {
-            world.put(&format!("{n}.json"), "")
-        }),
-    ];
-    table::each(rows, |lose| {
+    table::each(LOSSES, |lose| {
         let world = World::real();
         add(&world.list(), "One", &[]);
         add(&world.list(), "Two", &[1]);
