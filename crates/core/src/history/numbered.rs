@@ -134,8 +134,9 @@ impl HistoryChunk {
         if n < first || n > last {
             return NumberLookup::Outside { first, last };
         }
-        let line = lines().find(|(number, _)| *number == n);
-        match line.and_then(|(_, line)| Line::parse(line)) {
+        // Half a line that a power cut left may begin with the number of the next whole one.
+        let mut of_number = lines().filter(|(number, _)| *number == n);
+        match of_number.find_map(|(_, line)| Line::parse(line)) {
             Some(line) => NumberLookup::Line(Box::new(line)),
             None => NumberLookup::Between,
         }
@@ -171,15 +172,20 @@ mod tests {
     }
 
     fn find_all(numbers: &[u64], asked: impl Iterator<Item = u64>) {
+        let whole = |n: &u64| format!("{}\n", line(*n).to_json());
+        find_in(
+            &numbers.iter().map(whole).collect::<String>(),
+            numbers,
+            asked,
+        );
+    }
+
+    fn find_in(text: &str, numbers: &[u64], asked: impl Iterator<Item = u64>) {
         let scratch = flagpost_testkit::scratch::scratch();
         let home = Home::at(scratch.path().to_owned());
         let repo: RepoId = "r1".parse().unwrap();
         let history = History::of(&home, &repo);
         std::fs::create_dir_all(home.repository_dir(&repo)).unwrap();
-        let text: String = numbers
-            .iter()
-            .map(|n| format!("{}\n", line(*n).to_json()))
-            .collect();
         std::fs::write(&history.path, text).unwrap();
         let window = Window::default();
         for n in asked {
@@ -206,6 +212,13 @@ mod tests {
             &numbers,
             asked.into_iter().chain([1_000_700, 1 << 50, (1 << 50) + 1]),
         );
+    }
+
+    #[test]
+    fn half_a_line_hides_no_whole_one_of_its_number() {
+        let [before, torn, after] = [3, 4, 5].map(|n| line(n).to_json().to_string());
+        let text = format!("{before}\n{}\n{torn}\n{after}\n", &torn[..20]);
+        find_in(&text, &[3, 4, 5], [3, 4, 5, 6].into_iter());
     }
 
     #[test]
