@@ -2,7 +2,8 @@
 //!
 //! Owns that `1e3` stays `1e3`: the parser keeps the digits of a number and gives every exponent a sign
 //! and a small letter. Owns what it means that a key stands twice. Invariant: what is read here and
-//! written again has each number byte for byte. It says nothing of blanks, and decides nothing.
+//! written again has each number byte for byte. Owns the canonical form, which hashes are over. It says nothing
+//! of other blanks, and decides nothing.
 
 use std::{collections::BTreeSet, fmt};
 
@@ -209,6 +210,49 @@ fn parsed(word: &str) -> String {
         Some((digits, power)) => format!("{digits}e+{power}"),
         None => word.to_owned(),
     }
+}
+
+/// The one form of a value that hashes are over: without blanks, the keys of every object in the order of their
+/// bytes, as `jq -cS` prints it. It must never change: hashes are on record.
+pub fn canonical(value: &Value) -> String {
+    let mut text = String::new();
+    write_canonical(value, &mut text);
+    text
+}
+
+fn write_canonical(value: &Value, to: &mut String) {
+    match value {
+        Value::Object(object) => write_canonical_object(object, to),
+        Value::Array(items) => {
+            to.push('[');
+            for (at, item) in items.iter().enumerate() {
+                if at > 0 {
+                    to.push(',');
+                }
+                write_canonical(item, to);
+            }
+            to.push(']');
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+            to.push_str(&value.to_string());
+        }
+    }
+}
+
+/// An object in its canonical form, at the end of a text.
+pub(crate) fn write_canonical_object(object: &Map<String, Value>, to: &mut String) {
+    let mut entries: Vec<(&String, &Value)> = object.iter().collect();
+    entries.sort_by_key(|(key, _)| *key);
+    to.push('{');
+    for (at, (key, value)) in entries.into_iter().enumerate() {
+        if at > 0 {
+            to.push(',');
+        }
+        to.push_str(&Value::from(key.as_str()).to_string());
+        to.push(':');
+        write_canonical(value, to);
+    }
+    to.push('}');
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ pub mod task_file;
 
 mod error;
 mod fields;
+mod file_number;
 mod holder;
 mod yaml;
 

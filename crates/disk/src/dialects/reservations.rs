@@ -9,6 +9,7 @@ use std::{fmt::Display, str::FromStr};
 use flagpost_model::reservation::{Reservation, ReservationMode, ReservationRequest};
 use serde_json::{Map, Value, json};
 
+pub use crate::file_number::file_number as parse;
 use crate::record::Record;
 
 /// The directory, in that of the repository.
@@ -29,16 +30,6 @@ pub struct ReservationFile {
 /// The name of a reservation's file.
 pub fn name(n: u64) -> String {
     format!("{n}.json")
-}
-
-/// Whether a name promises a reservation, and of which number; none where it is no such name.
-pub fn parse(name: &str) -> Option<Option<u64>> {
-    let stem = name.strip_suffix(".json")?;
-    if stem.starts_with('.') {
-        return None;
-    }
-    let number = stem.parse().ok();
-    Some(number.filter(|n: &u64| n.to_string() == stem))
 }
 
 /// Reads reservation `n`. An error says in a sentence why it is none.
@@ -156,20 +147,5 @@ mod tests {
         ] {
             assert_eq!(read(1, text.as_bytes()).unwrap_err(), why, "{text}");
         }
-    }
-
-    #[test]
-    fn a_name_is_the_number() {
-        for (text, found) in [
-            ("41.json", Some(Some(41))),
-            ("mine.json", Some(None)),
-            ("041.json", Some(None)),
-            (".41.json.tmp-1-x", None),
-            (".lock", None),
-            ("notes.md", None),
-        ] {
-            assert_eq!(parse(text), found, "{text}");
-        }
-        assert_eq!(name(41), "41.json");
     }
 }

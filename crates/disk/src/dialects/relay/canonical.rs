@@ -1,53 +1,21 @@
 //! The one form of an envelope that its hash is over.
 //!
-//! Owns that form: the sidecar as JSON without blanks, the keys of every object in the order of their
-//! bytes, a newline, the body. Two sidecars that say the same have one form, however they are laid
-//! out; every key counts, also one that we do not know. It must never change: hashes are on record.
+//! Owns that form: the sidecar as [`crate::json::canonical`] has it, a newline, the body. Two sidecars that say the
+//! same have one form, however they are laid out; every key counts, also one that we do not know. It must never
+//! change: hashes are on record.
 
 use flagpost_model::envelope::Hash;
 use serde_json::{Map, Value};
 
+use crate::json::write_canonical_object;
+
 /// The hash over a brief's sidecar and body.
 pub(super) fn hash(sidecar: &Map<String, Value>, body: &str) -> Hash {
     let mut text = String::with_capacity(body.len() + 512);
-    write_object(sidecar, &mut text);
+    write_canonical_object(sidecar, &mut text);
     text.push('\n');
     text.push_str(body);
     Hash::of(text.as_bytes())
-}
-
-fn write(value: &Value, to: &mut String) {
-    match value {
-        Value::Object(object) => write_object(object, to),
-        Value::Array(items) => {
-            to.push('[');
-            for (at, item) in items.iter().enumerate() {
-                if at > 0 {
-                    to.push(',');
-                }
-                write(item, to);
-            }
-            to.push(']');
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
-            to.push_str(&value.to_string());
-        }
-    }
-}
-
-fn write_object(object: &Map<String, Value>, to: &mut String) {
-    let mut entries: Vec<(&String, &Value)> = object.iter().collect();
-    entries.sort_by_key(|(key, _)| *key);
-    to.push('{');
-    for (at, (key, value)) in entries.into_iter().enumerate() {
-        if at > 0 {
-            to.push(',');
-        }
-        to.push_str(&Value::from(key.as_str()).to_string());
-        to.push(':');
-        write(value, to);
-    }
-    to.push('}');
 }
 
 #[cfg(test)]
