@@ -27,19 +27,19 @@ const PROGRAM: usize = 90_000;
 const BUDGETS: &[Budget] = &[
     Budget {
         krate: "model",
-        lines: 12_765,
+        lines: 12_940,
         goal: 11_000,
         why: "nouns and rules, and how each is shown as JSON; brief and report become one message, and a table's moves those of a list; when a person is notified; when work that did not land is asked about; the ids of machines, and how their fleet stands; words for what files say in names",
     },
     Budget {
         krate: "disk",
-        lines: 7_785,
+        lines: 7_860,
         goal: 6_500,
         why: "bytes and dialects; one table of a noun's keys is to read, write and compare; an exchange of two files, a link in the place of a directory",
     },
     Budget {
         krate: "core",
-        lines: 40_490,
+        lines: 41_340,
         goal: 31_000,
         why: "the operations and their table; errors, settings, mail and coordination say the same thing several times; doctor looks at each file of a mail; notifications, their settings and channels; what is to land, of which session, and what has landed; hooks and turns tell by one record; which session speaks for which worker through all that clients do with it; a client's settings given back to the byte; the tokens of workers; one order of changes for several machines: the change on its way, what of it is carried out here, the base, an order that begins anew; what is kept while they cannot be reached, and told; what hands did to mail, the names of lists; how the fleet stands, and what is wrong with it; what was taken away since, who acknowledged an altered history, whose hooks run; task files that another program took away, what of git a landing runs, which policy was accepted, pages of a flooded inbox; the bridge tended for daemon and cockpit, reports and lists of other programs",
     },
@@ -63,7 +63,7 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "cockpit",
-        lines: 6_415,
+        lines: 6_560,
         goal: 6_000,
         why: "a face: six screens and the page of what is to land with its own reader, their keys, what is asked, two sources of wakes; the machines of a fleet; the runs before, what was read to its end, the bridge where no daemon is",
     },
@@ -81,7 +81,7 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "cli",
-        lines: 17_760,
+        lines: 18_080,
         goal: 12_600,
         why: "every verb, its help and its words; simple verbs are to be read off the table of operations; a session that joins and leaves; the token of a worker; the verbs of a fleet of machines, and what is kept where one of them cannot be heard; the verbs of worktrees and of the policy, several briefs at once, a page that fits its rows",
     },
