@@ -12,7 +12,7 @@ use flagpost_disk::{self as disk, fsx};
 use super::{History, Line};
 use crate::error::Result;
 
-/// So much is read at once. The longest line of a mail's is far shorter.
+/// So much is read at once; more where a line is longer.
 const LOOK: u64 = 64 << 10;
 
 /// So often is looked before the numbers are taken for disordered.
@@ -47,14 +47,23 @@ impl History<'_> {
         let fs = self.home.fs();
         let end = fsx::stat(fs, &self.path)?.map_or(0, |stat| stat.len);
         let (mut low, mut high) = (Mark { at: 0, n: 0 }, None::<Mark>);
-        let mut begin = end.saturating_sub(LOOK);
+        let (mut begin, mut look, mut gap) = (end.saturating_sub(LOOK), LOOK, None);
         for _ in 0..LOOKS {
-            let read = fs.read_part(&self.path, begin, LOOK.min(end - begin));
+            // By the byte before it a line that begins here is known to be whole.
+            let from = begin.saturating_sub(1);
+            let read = fs.read_part(&self.path, from, look.saturating_add(1).min(end - from));
             let bytes = read.map_err(disk::Error::io("read", &self.path))?;
-            *part = HistoryChunk::whole_lines(begin, bytes);
+            *part = HistoryChunk::whole_lines(from, bytes);
             let (first, last) = match part.find(n) {
                 NumberLookup::Line(line) => return Ok(Some(*line)),
-                NumberLookup::Between | NumberLookup::Nothing => return Ok(None),
+                NumberLookup::Between => return Ok(None),
+                NumberLookup::Nothing if look >= end => return Ok(None),
+                // One line is longer than that.
+                NumberLookup::Nothing => {
+                    look = look.saturating_mul(4);
+                    begin = begin.min(end.saturating_sub(look));
+                    continue;
+                }
                 NumberLookup::Outside { first, last } => (first, last),
             };
             if n > last {
@@ -72,7 +81,12 @@ impl History<'_> {
             if low.at >= high.at || n <= low.n {
                 return Ok(None);
             }
-            begin = between(low, high, n);
+            let is_narrower = gap.replace(high.at - low.at) != Some(high.at - low.at);
+            (begin, look) = match is_narrower {
+                true => (between(low, high, n), LOOK),
+                // A long line lies there: all of what is left is read.
+                false => (low.at, high.at - low.at),
+            };
         }
         Ok(None)
     }
@@ -219,6 +233,34 @@ mod tests {
         let [before, torn, after] = [3, 4, 5].map(|n| line(n).to_json().to_string());
         let text = format!("{before}\n{}\n{torn}\n{after}\n", &torn[..20]);
         find_in(&text, &[3, 4, 5], [3, 4, 5, 6].into_iter());
+    }
+
+    #[test]
+    fn lines_that_are_longer_than_a_look_hide_no_line() {
+        let long = |n: u64| {
+            let mut long = line(n);
+            long.entry = long.entry.detail("text", "x".repeat(200_000));
+            long
+        };
+        let of = |n: u64| {
+            if n.is_multiple_of(3) {
+                long(n)
+            } else {
+                line(n)
+            }
+        };
+        let scratch = flagpost_testkit::scratch::scratch();
+        let home = Home::at(scratch.path().to_owned());
+        let repo: RepoId = "r1".parse().unwrap();
+        let history = History::of(&home, &repo);
+        std::fs::create_dir_all(home.repository_dir(&repo)).unwrap();
+        let text: String = (1..=30).map(|n| format!("{}\n", of(n).to_json())).collect();
+        std::fs::write(&history.path, text).unwrap();
+        for n in 1..=30 {
+            let found = history.line(n, &Window::default()).unwrap();
+            assert_eq!(found, Some(of(n)), "{n}");
+        }
+        assert_eq!(history.line(31, &Window::default()).unwrap(), None);
     }
 
     #[test]
