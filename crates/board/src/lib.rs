@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn our_own_files_are_no_larger_than_they_may_be() {
         let bytes: usize = APP.iter().chain([&INDEX]).map(|it| it.text.len()).sum();
-        // The machines of a fleet are the last that came, with 4 kB.
-        assert!(bytes <= 270 * 1024, "{bytes}");
+        // What agents want to do is the last that came, with 4 kB.
+        assert!(bytes <= 274 * 1024, "{bytes}");
     }
 }
