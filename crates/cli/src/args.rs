@@ -66,6 +66,11 @@ pub enum Command {
     #[command(flatten)]
     Gate(commands::relay::GateCommand),
     Inbox(commands::relay::mail::InboxArgs),
+    Allow(commands::permission::AllowArgs),
+    Deny(commands::permission::DenyArgs),
+    /// Show what agents want to do and wait for
+    #[command(subcommand, after_help = "Example: flagpost permission list")]
+    Permission(commands::permission::PermissionCommand),
     /// All verbs on briefs: edit, redirect, merge…
     #[command(subcommand, after_help = "Example: flagpost relay inbox W3")]
     Relay(commands::relay::RelayCommand),

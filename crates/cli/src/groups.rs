@@ -21,7 +21,7 @@ const GROUPS: &[(&str, &str)] = &[
     ),
     (
         "Approvals",
-        "assign inbox ratify reject outbox relay policy",
+        "assign inbox ratify reject allow deny permission outbox relay policy",
     ),
     ("Fleet", "worker msg reserve hooks hook"),
     ("Watch", "cockpit board history"),

@@ -57,6 +57,8 @@ macro_rules! operations {
 
 /// What no agent does about a brief.
 const DECIDES: &str = "decides on no brief";
+/// What no agent does about what agents ask to be allowed.
+const ALLOWS: &str = "decides on no permission";
 /// What no agent does about the settings.
 const SETTLES: &str = "changes no settings";
 
@@ -188,6 +190,14 @@ operations! {
     BriefReject = "brief.reject", Operator(DECIDES);
     /// Rewrite a brief and let it through.
     BriefEdit = "brief.edit", Operator(DECIDES);
+    /// Show what agents ask to be allowed.
+    PermissionList = "permission.list", Read;
+    /// Show a request in full.
+    PermissionShow = "permission.show", Read;
+    /// Allow what an agent asks for.
+    PermissionAllow = "permission.allow", Operator(ALLOWS);
+    /// Deny what an agent asks for.
+    PermissionDeny = "permission.deny", Operator(ALLOWS);
     /// Have a policy decide on briefs.
     PolicyAccept = "policy.accept", Operator("accepts no policy");
     /// Take the next decided brief.

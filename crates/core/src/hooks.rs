@@ -1,7 +1,7 @@
 //! What an agent is told between its steps, without its asking (`agents.md` §9).
 //!
 //! Owns the facts that a hook tells, when it holds the end of a turn, and when it refuses an edit. A hook
-//! tells facts and gives no orders; it never allows what the client would ask about. How a client is told is
+//! tells facts and gives no orders; it allows what the client would ask about only where the operator did. How a client is told is
 //! spelled in `model`; whoever calls sees to it that a fault of ours says nothing.
 
 mod agent_inbox_log;
@@ -10,6 +10,7 @@ mod install;
 mod joined;
 mod log;
 mod original;
+mod permission;
 
 use std::path::{Path, PathBuf};
 
@@ -30,7 +31,7 @@ pub use joined::JoinedSessions;
 pub use log::{HookLine, HookLog, last_fired};
 
 use crate::{
-    error::{Error, Result},
+    error::{Error, Result, describe},
     home::Home,
     list::List,
     relay::{
@@ -58,6 +59,8 @@ pub struct HookCaller<'h> {
     pub task: Option<(List<'h>, TaskId, Option<Token>)>,
     /// Which client asks.
     pub client: Client,
+    /// Whether nobody sits at the client: a run has started it.
+    pub is_unattended: bool,
 }
 
 impl HookCaller<'_> {
@@ -67,11 +70,17 @@ impl HookCaller<'_> {
             return Ok(HookAnswer::Nothing);
         }
         let log = HookLog::of(self.home, &self.worker);
+        // It keeps no brief from its worker.
+        if let Err(error) = self.settle_requests(event, input) {
+            log.failed(self.client, event, describe(&error))?;
+        }
         let (answer, brief) = match event {
             HookEvent::SessionStart => self.introduce()?,
             HookEvent::Prompt | HookEvent::Batch => return self.deliver(&log, event),
             HookEvent::PreTool => (self.guard(input)?, None),
             HookEvent::Stop => self.hold(&log, input)?,
+            // It is asked and answered apart, since a person takes time.
+            HookEvent::Permission => return Ok(HookAnswer::Nothing),
             // Another conversation follows at once.
             HookEvent::SessionEnd if input.turnover == Turnover::Clear => {
                 (HookAnswer::Nothing, None)

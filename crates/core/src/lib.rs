@@ -36,6 +36,7 @@ pub mod needs;
 pub mod notifications;
 pub mod operations;
 pub mod order;
+pub mod permissions;
 pub mod plans;
 pub mod questions;
 mod readable;

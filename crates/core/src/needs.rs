@@ -4,7 +4,10 @@
 //! command that settles it. It asks the operations that show each thing, and reads no file itself. What
 //! cannot be read in one place hides nothing in another.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use flagpost_model::{
     ListRef, RepoId, TaskId, WorkerId,
@@ -22,6 +25,7 @@ use crate::{
     error::{Result, describe},
     home::Home,
     list::{List, ListReader},
+    permissions::{Permissions, StoredRequest},
     questions::{self, OpenQuestion},
     registry,
     relay::{Fleet, briefs::BriefView, broken, fleet::pending, workers},
@@ -57,6 +61,8 @@ pub struct Need {
 /// What a need is about.
 #[derive(Debug, Clone)]
 pub enum NeedSubject {
+    /// What an agent asks to be allowed, and those that ask for the same.
+    Permission(Vec<StoredRequest>),
     /// A brief that waits for a decision.
     Brief(Box<BriefView>),
     /// A question about a task.
@@ -83,7 +89,7 @@ impl NeedSubject {
     pub fn task(&self) -> Option<(&ListRef, &TaskId)> {
         match self {
             Self::Question { list, task, .. } | Self::Task(list, task) => Some((list, task)),
-            Self::Brief(_) | Self::Other => None,
+            Self::Permission(_) | Self::Brief(_) | Self::Other => None,
         }
     }
 }
@@ -147,6 +153,14 @@ pub fn needs(home: &Home, lists: &ListReader, scope: NeedsScope<'_>) -> Result<N
     }
     for repository in &repositories {
         let name = &repository.name;
+        let asked = Permissions::of(home, &repository.id).scan().map(|scan| {
+            let waiting = scan.waiting();
+            let needs = waiting.iter().map(|it| of_requests(repository, it));
+            let needs = needs.collect();
+            found.skipped.extend(scan.skipped);
+            needs
+        });
+        found.take(&format!("the requests of {name}"), asked);
         let mail = pending(&Fleet::of(home, &repository.id)).map(|(briefs, skipped)| {
             let waiting = briefs.iter().map(|it| of_brief(repository, it));
             let broken = skipped.iter().filter_map(|it| of_broken(repository, it));
@@ -171,12 +185,13 @@ pub fn needs(home: &Home, lists: &ListReader, scope: NeedsScope<'_>) -> Result<N
 /// What is settled first comes first.
 fn rank(kind: NoticeKind) -> u8 {
     match kind {
-        NoticeKind::Brief => 0,
-        NoticeKind::Question | NoticeKind::Stuck => 1,
-        NoticeKind::Failed => 2,
-        NoticeKind::Run => 3,
-        NoticeKind::Silent => 4,
-        NoticeKind::Parked => 5,
+        NoticeKind::Permission => 0,
+        NoticeKind::Brief => 1,
+        NoticeKind::Question | NoticeKind::Stuck => 2,
+        NoticeKind::Failed => 3,
+        NoticeKind::Run => 4,
+        NoticeKind::Silent => 5,
+        NoticeKind::Parked => 6,
     }
 }
 
@@ -231,6 +246,37 @@ fn need(repo: Option<&Repository>, kind: NoticeKind, item: String) -> Need {
         line: String::new(),
         settle_with: None,
     }
+}
+
+/// Requests that are identical: one decision settles all of them.
+fn of_requests(repository: &Repository, same: &[&StoredRequest]) -> Need {
+    let first = same.first();
+    let n = first.map_or(0, |it| it.n);
+    let workers: BTreeSet<&WorkerId> = same.iter().map(|it| &it.request().worker).collect();
+    let workers: Vec<&str> = workers.into_iter().map(WorkerId::as_str).collect();
+    let workers = workers.join(", ");
+    let mut need = need(
+        Some(repository),
+        NoticeKind::Permission,
+        format!("requests/{n}"),
+    );
+    need.item.key.at = first.map(|it| it.request().at);
+    need.item.label = format!("{workers} (request {n})");
+    need.item.state = "waits to be allowed something";
+    let line = first.map(|it| it.request().line()).unwrap_or_default();
+    need.item.summary.clone_from(&line);
+    let (said, settle_with) = match (first.is_some_and(|it| it.is_as_asked), same.len()) {
+        (false, _) => (
+            format!("request {n} was changed by an unknown hand"),
+            format!("flagpost permission show {n}"),
+        ),
+        (true, 1) => (line, format!("flagpost allow {n}")),
+        (true, _) => (line, format!("flagpost allow {n} --identical")),
+    };
+    need.about = NeedSubject::Permission(same.iter().map(|it| (*it).clone()).collect());
+    need.line = format!("{workers}: {said}");
+    need.settle_with = Some(settle_with);
+    need
 }
 
 fn of_brief(repository: &Repository, view: &BriefView) -> Need {

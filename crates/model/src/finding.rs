@@ -92,6 +92,7 @@ codes! {
     TaskOfDeadSession = "task-of-dead-session", Warning, "A session that is over still holds tasks.";
     WorktreeLeft = "worktree-left", Note, "A run left a worktree, because something in it could be lost.";
     BranchOwnerless = "branch-ownerless", Warning, "A branch holds work that passed, and its task was removed or moved to another list, so no landing takes it.";
+    RequestBroken = "request-broken", Error, "A file among the requests for permissions cannot be understood, or nobody asked for it.";
     ReservationBroken = "reservation-broken", Error, "A file among the reservations cannot be understood, so it holds nothing.";
     ReportsUnheard = "reports-unheard", Note, "Reports of agents are kept on this machine, because its fleet could not be reached when they were made.";
     ReportsHeld = "reports-held", Warning, "Among the kept reports is one that this Flagpost cannot tell, or no file, and it holds up all behind it.";

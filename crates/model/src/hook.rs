@@ -21,6 +21,8 @@ names! {
         Prompt = "prompt",
         /// A tool is about to be called.
         PreTool = "pre-tool",
+        /// The agent may not call a tool by the client's own rules: somebody is to be asked.
+        Permission = "permission-request",
         /// Tools were called.
         Batch = "batch",
         /// The agent ends its turn.
@@ -43,6 +45,8 @@ pub enum HookAnswer {
     Hold(String),
     /// The tool is not called, for this reason.
     Deny(String),
+    /// The tool is called, since the operator allowed it.
+    Allow,
 }
 
 /// Why a conversation begins or ends.
@@ -70,6 +74,19 @@ pub struct HookInput {
     pub was_held: bool,
     /// Why the conversation begins or ends.
     pub turnover: Turnover,
+    /// The tools that are to be called, or were, each with its input.
+    pub calls: Vec<ToolCall>,
+    /// Whether agents of the client's own go on in the background.
+    pub goes_on: bool,
+}
+
+/// A call of a tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolCall {
+    /// The client's name of the tool.
+    pub tool: String,
+    /// What it is called with.
+    pub input: Value,
 }
 
 /// The tools that change the files that they name.
@@ -118,8 +135,25 @@ impl HookInput {
                 Some("compact") => Turnover::Compact,
                 _ => Turnover::Other,
             },
+            calls: calls(&sent),
+            goes_on: sent["background_tasks"]
+                .as_array()
+                .is_some_and(|it| !it.is_empty()),
         }
     }
+}
+
+/// The calls that an event is about: one of its own, or those of a whole step.
+fn calls(sent: &Value) -> Vec<ToolCall> {
+    let call = |it: &Value| {
+        Some(ToolCall {
+            tool: it.get("tool_name")?.as_str()?.to_owned(),
+            input: it.get("tool_input")?.clone(),
+        })
+    };
+    let step = sent.get("tool_calls").and_then(Value::as_array);
+    let of_step = step.into_iter().flatten().filter_map(call);
+    call(sent).into_iter().chain(of_step).collect()
 }
 
 /// The files that a tool would change.
@@ -150,6 +184,7 @@ impl HookEvent {
             (Client::Claude, Self::SessionStart) => "SessionStart",
             (Client::Claude, Self::Prompt) => "UserPromptSubmit",
             (Client::Claude, Self::PreTool) => "PreToolUse",
+            (Client::Claude, Self::Permission) => "PermissionRequest",
             (Client::Claude, Self::Batch) => "PostToolBatch",
             (Client::Claude, Self::Stop) => "Stop",
             (Client::Claude, Self::StopFailure) => "StopFailure",
@@ -174,10 +209,13 @@ impl HookEvent {
             (Client::Cursor, Self::SessionEnd) => "sessionEnd",
             // Its plugin calls us by our own names, where opencode lets it.
             (Client::Opencode, Self::SessionStart | Self::PreTool | Self::Batch) => self.as_str(),
-            (Client::Codex | Client::Gemini | Client::Cursor, Self::StopFailure)
+            (
+                Client::Codex | Client::Gemini | Client::Cursor,
+                Self::Permission | Self::StopFailure,
+            )
             | (
                 Client::Opencode,
-                Self::Prompt | Self::Stop | Self::StopFailure | Self::SessionEnd,
+                Self::Prompt | Self::Permission | Self::Stop | Self::StopFailure | Self::SessionEnd,
             )
             | (Client::Aider, _) => return None,
         })
@@ -214,6 +252,14 @@ impl HookAnswer {
             (Self::Hold(why), Client::Cursor) => Some(json!({"followup_message": why})),
             // A turn of opencode that ends cannot be held.
             (Self::Hold(_), Client::Opencode) => None,
+            (Self::Allow, Client::Claude) => {
+                Some(specific(json!({"decision": {"behavior": "allow"}})))
+            }
+            // Nobody is asked there.
+            (Self::Allow, _) => None,
+            (Self::Deny(why), Client::Claude) if event == HookEvent::Permission => Some(specific(
+                json!({"decision": {"behavior": "deny", "message": why}}),
+            )),
             (Self::Deny(why), Client::Claude | Client::Codex) => Some(specific(json!({
                 "permissionDecision": "deny",
                 "permissionDecisionReason": why,

@@ -22,6 +22,7 @@ pub mod marked_block;
 pub mod message;
 pub mod names;
 pub mod notification;
+pub mod permission;
 pub mod plain;
 pub mod plan;
 pub mod policy;

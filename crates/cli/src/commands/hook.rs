@@ -1,7 +1,7 @@
 //! `hook`: what an agent's client asks between its steps.
 //!
 //! Owns that a hook never gets into the agent's way: whatever goes wrong, it ends with 0 and within two
-//! seconds, and says nothing that is no answer.
+//! seconds, and says nothing that is no answer. One that asks the operator waits for them, and ends with its client.
 
 use std::{
     io::{Read as _, Write as _},
@@ -15,11 +15,17 @@ use std::{
 use flagpost_core::{
     Repository, describe,
     hooks::{HookCaller, HookLog, JoinedSessions},
+    permissions::Permissions,
 };
 use flagpost_model::{
     WorkerId,
     client::Client,
-    hook::{HookEvent, HookInput, Turnover},
+    hook::{HookAnswer, HookEvent, HookInput, Turnover},
+    permission::Verdict,
+};
+use rustix::{
+    event::{PollFd, PollFlags, poll},
+    io::Errno,
 };
 
 use super::query::named;
@@ -36,7 +42,7 @@ use crate::{context::Context, globals::Globals};
     'flagpost hooks install' puts it into a client's settings."
 )]
 pub struct HookArgs {
-    /// The event: session-start, prompt, pre-tool, batch, stop, stop-failure, session-end
+    /// The event: session-start, prompt, pre-tool, permission-request, batch, stop, stop-failure, session-end
     #[arg(value_parser = named::<HookEvent>)]
     event: HookEvent,
     /// The client that asks: claude, codex, gemini, opencode, cursor
@@ -47,6 +53,9 @@ pub struct HookArgs {
 /// So long a client is kept waiting at most.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// So long after a failure a request is ended again.
+const AGAIN: Duration = Duration::from_secs(1);
+
 /// So much of what a client sends is read: an event has in it what a tool read, pictures too.
 const LARGEST: u64 = 16 << 20;
 
@@ -54,6 +63,12 @@ const LARGEST: u64 = 16 << 20;
 pub fn run(globals: Globals, args: &HookArgs) -> ExitCode {
     let (send, answered) = mpsc::channel();
     let (event, client) = (args.event, args.agent);
+    if event == HookEvent::Permission {
+        if let Some(answer) = answer(globals, event, client) {
+            let _ = writeln!(std::io::stdout(), "{answer}");
+        }
+        return ExitCode::SUCCESS;
+    }
     thread::spawn(move || send.send(answer(globals, event, client)));
     if let Ok(Some(answer)) = answered.recv_timeout(PATIENCE) {
         // Whoever does not listen any more misses nothing.
@@ -82,14 +97,55 @@ fn answer(globals: Globals, event: HookEvent, client: Client) -> Option<String> 
             .given()
             .and_then(|(task, token)| Some((context.list().ok()?, task, token))),
         client,
+        is_unattended: context.settings.report.is_some(),
     };
-    match caller.answer(event, &input) {
+    let answer = match event {
+        HookEvent::Permission => permission(&caller, &input),
+        _ => caller.answer(event, &input),
+    };
+    match answer {
         Ok(answer) => Some(answer.spelled(client, event)?.to_string()),
         Err(error) => {
             let log = HookLog::of(&context.home, &caller.worker);
             // Nobody can be told where even that fails.
             let _ = log.failed(client, event, describe(&error));
             None
+        }
+    }
+}
+
+/// What the operator decides on what the client may not do by its own rules.
+fn permission(caller: &HookCaller<'_>, input: &HookInput) -> flagpost_core::Result<HookAnswer> {
+    let Some(asked) = caller.ask(input)? else {
+        return Ok(HookAnswer::Nothing);
+    };
+    let (home, repository, request) = (
+        caller.home.clone(),
+        caller.repository.id.clone(),
+        asked.clone(),
+    );
+    thread::spawn(move || {
+        client_has_gone();
+        // Whoever waits below goes on with that.
+        let permissions = Permissions::of(&home, &repository);
+        while permissions.end(&request, Verdict::Withdrawn).is_err() {
+            thread::sleep(AGAIN);
+        }
+    });
+    caller.wait(&asked)
+}
+
+/// Returns when nobody can read the answer any more.
+fn client_has_gone() {
+    let stdout = std::io::stdout();
+    // Nothing is asked for: an end that was closed is told of all the same.
+    let mut watched = [PollFd::new(&stdout, PollFlags::empty())];
+    loop {
+        match poll(&mut watched, None) {
+            Ok(_) => return,
+            Err(Errno::INTR) => {}
+            // It cannot be watched: the request ends by its time.
+            Err(_) => thread::park(),
         }
     }
 }

@@ -39,6 +39,7 @@ pub mod moves;
 pub mod msg;
 pub mod note;
 pub mod notify;
+pub mod permission;
 pub mod policy;
 pub mod query;
 pub mod ready;

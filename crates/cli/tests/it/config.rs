@@ -39,6 +39,7 @@ fn without_a_file_the_defaults_hold() {
     tasks.mirror                      unset
     tasks.mirror_as                   default  link
     claim.lease                       default  15m
+    gate.wait                         default  30m
     run.agent                         unset
     run.max_parallel                  default  5
     run.retries                       default  3
@@ -282,7 +283,7 @@ fn a_name_that_is_no_setting_does_no_harm() {
     assert_eq!(world.ok(["config", "get", "run.retries"]), "3\n");
     let names = world.ok(["config", "list", "--quiet"]);
     assert!(names.starts_with("tasks.roots\n") && names.ends_with("ui.mouse\n"));
-    assert_eq!(names.lines().count(), 44);
+    assert_eq!(names.lines().count(), 45);
     let (_, listed) = world.json(["config", "list"]);
     assert_snapshot!(listed["unknown"].to_string(), @r#"[{"key":"run.retries","line":1,"suggestion":"run.retries"},{"key":"queries.a.b","line":3,"suggestion":null}]"#);
 }

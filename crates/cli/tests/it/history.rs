@@ -71,7 +71,7 @@ fn what_happened_is_told_by_whom_and_of_what() {
     2>   hint: 'flagpost history --help' shows how
     $ history --kind tusk
     exit 2
-    2> flagpost: invalid value 'tusk' for '--kind <KIND>': there are history, land, list, message, policy, relay, repository, reservation, session, task, timer, worker
+    2> flagpost: invalid value 'tusk' for '--kind <KIND>': there are history, land, list, message, permission, policy, relay, repository, reservation, session, task, timer, worker
     2>   hint: 'flagpost history --help' shows how
     $ history --worker ../W1
     exit 6

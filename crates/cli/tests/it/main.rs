@@ -109,6 +109,7 @@ mod notifications;
 mod numbers;
 mod operators;
 mod own_task;
+mod permissions;
 mod planning;
 mod plans;
 mod private_files;

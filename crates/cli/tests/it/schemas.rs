@@ -295,12 +295,12 @@ fn every_schema_is_that_of_an_answer() {
     seen.insert(exported["schema"].as_str().unwrap().to_owned());
     let all: BTreeSet<String> = schemas().keys().cloned().collect();
     let unseen: Vec<String> = all.difference(&seen).cloned().collect();
-    // The demonstration, a stream, a notification, what is asked of a run and several machines have tests of their own;
+    // The demonstration, a stream, a notification, permissions, what is asked of a run and several machines have tests of their own;
     // the daemon's tests look at the others.
     let elsewhere = "browsers daemon demo fleet fleet_begun fleet_change fleet_invitation fleet_joined \
         fleet_left fleet_removed fleet_serving fleet_shared fleet_up graph_layout history_line \
         inbox kept landed landing landing_event landing_plan link list_change log_none log_part needs \
-        notice number operations policy_accepted repositories resync said session_documents signed_out stop_asked \
+        notice number operations permission permissions policy_accepted repositories resync said session_documents signed_out stop_asked \
         transition";
     let elsewhere = elsewhere.split(' ').map(|it| format!("flagpost.{it}/1"));
     assert_eq!(unseen, elsewhere.collect::<Vec<_>>());

@@ -15,6 +15,7 @@ mod mail;
 mod messages;
 mod needs;
 mod pages;
+mod permissions;
 mod questions;
 mod reservations;
 mod schema;
@@ -57,6 +58,7 @@ pub use mail::{
 };
 pub use messages::{MessageWaiting, MessagesPage, NoMessage, OpenMessagesPage};
 pub use needs::{NeedAnswer, NeedsAnswer};
+pub use permissions::{PermissionInFull, PermissionRow, PermissionsAnswer};
 pub use questions::AnsweredAnswer;
 pub use reservations::ReservationsAnswer;
 pub use schema::{Schema, with_schema};
@@ -160,6 +162,8 @@ answers! {
     "notice" => Notice,
     "number" => NumberAnswer<'_>,
     "offer" => Offer,
+    "permission" => PermissionInFull<'_>,
+    "permissions" => PermissionsAnswer<'_>,
     "proposed" => Proposed,
     "report" => ReportView,
     "reported" => Reported,

@@ -101,12 +101,13 @@ impl<K: SettingKind> AnySetting for SettingKey<K> {
 }
 
 /// All settings with a name of their own, in the order in which they are listed.
-pub static KEYS: [&dyn AnySetting; 44] = [
+pub static KEYS: [&dyn AnySetting; 45] = [
     &TASKS_ROOTS,
     &TASKS_LIST,
     &TASKS_MIRROR,
     &TASKS_MIRROR_AS,
     &CLAIM_LEASE,
+    &GATE_WAIT,
     &RUN_AGENT,
     &RUN_MAX_PARALLEL,
     &RUN_RETRIES,
@@ -233,6 +234,22 @@ pub static CLAIM_LEASE: SettingKey<Time> = SettingKey {
         least: SignedDuration::from_secs(1),
         // A longer one is none: whoever dies under it keeps the task.
         most: SignedDuration::from_hours(30 * 24),
+    },
+};
+
+/// `gate.wait`
+pub static GATE_WAIT: SettingKey<Time> = SettingKey {
+    about: SettingSpec {
+        name: "gate.wait",
+        text: "How long an agent waits for the operator where its client may not do something by its own rules; 0s is not at all.",
+        default: Some("30m"),
+        variable: Some("FLAGPOST_GATE_WAIT"),
+        option: None,
+    },
+    kind: Time {
+        least: SignedDuration::ZERO,
+        // The clients are told to wait an hour longer for their hook.
+        most: SignedDuration::from_hours(24),
     },
 };
 

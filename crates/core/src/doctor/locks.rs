@@ -9,15 +9,15 @@ use jiff::SignedDuration;
 
 use super::{Finding, describe, world::World};
 use crate::{
-    error::Result, history::History, order::OfflineQueue, relay::Fleet, reservations::Reservations,
-    shell::quoted,
+    error::Result, history::History, order::OfflineQueue, permissions::Permissions, relay::Fleet,
+    reservations::Reservations, shell::quoted,
 };
 
 /// Nobody holds one of these longer than it takes to write some files.
 const LONG: SignedDuration = SignedDuration::from_mins(1);
 
-/// The locks of the home, of every list, of every history, of all mail, of all reservations and of what
-/// fleets have not heard yet.
+/// The locks of the home, of every list, of every history, of all mail, of all requests and reservations and of
+/// what fleets have not heard yet.
 pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()> {
     let lists = world.lists.iter().map(|seen| seen.list.dir().join(LOCK));
     let histories = world.repositories.keys();
@@ -25,6 +25,8 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
     let home = world.home.root().join(".lock");
     let reservations = world.repositories.keys();
     let reservations = reservations.map(|id| Reservations::of(world.home, id).lock_path());
+    let requests = world.repositories.keys();
+    let requests = requests.map(|id| Permissions::of(world.home, id).lock_path());
     let outgoing = world.repositories.keys();
     let outgoing = outgoing.map(|id| OfflineQueue::of(world.home, id).lock_path());
     // What cannot be looked at of mail is told of with it.
@@ -33,7 +35,7 @@ pub(super) fn check(world: &World<'_>, findings: &mut Vec<Finding>) -> Result<()
         fleet.lock_paths().unwrap_or_default()
     });
     let all = lists.chain(histories).chain(reservations).chain(mail);
-    let all = all.chain(outgoing).chain([home]);
+    let all = all.chain(requests).chain(outgoing).chain([home]);
     let paths: Vec<PathBuf> = all.collect();
     for path in paths {
         match fsx::holder(world.home.fs(), &path) {

@@ -25,6 +25,7 @@ mod notifications;
 mod offline_queue;
 mod repair;
 mod repositories;
+mod requests;
 mod reservations;
 mod sessions;
 mod settings;
@@ -225,6 +226,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("repositories", repositories::check),
     ("targets of landings", repositories::targets),
     ("branches without a task", repositories::ownerless),
+    ("requests", requests::check),
     ("reservations", reservations::check),
     ("kept reports", offline_queue::check),
     ("coordination directories", coordination::check),

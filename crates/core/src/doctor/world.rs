@@ -18,6 +18,7 @@ use crate::{
     home::Home,
     list::List,
     order::OfflineQueue,
+    permissions::Permissions,
     relay::Fleet,
     repository::{self, Repository, RepositoryRecord},
     reservations::Reservations,
@@ -114,6 +115,7 @@ impl<'h> World<'h> {
         dirs.push(self.home.repositories_root());
         for id in self.repositories.keys() {
             dirs.push(self.home.repository_dir(id));
+            dirs.push(Permissions::of(self.home, id).dir().clone());
             dirs.push(Reservations::of(self.home, id).dir().clone());
             dirs.push(OfflineQueue::of(self.home, id).dir().clone());
             // What cannot be looked at is told of where it is used.

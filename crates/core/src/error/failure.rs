@@ -137,6 +137,13 @@ pub fn judge(error: &Error) -> (FailureKind, Option<String>) {
             hint("run 'flagpost init' at the top of your project"),
         ),
         Error::Gate(refusal) => refusals::gate(refusal),
+        Error::Permission(refusal) => refusals::permission(refusal),
+        Error::NotFound {
+            what: "request", ..
+        } => (
+            FailureKind::NotFound,
+            hint("'flagpost permission list' shows those there are"),
+        ),
         Error::Landing(refusal) => refusals::landing(refusal),
         Error::Order(refusal) => refusals::order(refusal),
         Error::NotFound {
@@ -202,6 +209,10 @@ pub fn judge(error: &Error) -> (FailureKind, Option<String>) {
         Error::NothingPending { .. } => (
             FailureKind::NotFound,
             hint("'flagpost inbox --all' shows what was decided"),
+        ),
+        Error::NothingAsked { .. } => (
+            FailureKind::NotFound,
+            hint("'flagpost permission list' shows what waits"),
         ),
         Error::Clock { .. } => (
             FailureKind::Invalid,

@@ -15,7 +15,7 @@ use flagpost_model::{
     InvalidId, ListRef, Refusal, RepoId, Seq, TaskId, WorkerId, coordination,
     decision::{self, Decision},
     intake::Broken,
-    message, reservation,
+    message, permission, reservation,
 };
 use jiff::Timestamp;
 
@@ -48,6 +48,9 @@ pub enum Error {
     /// A rule of the relay said no; nothing changed.
     #[error(transparent)]
     Gate(#[from] decision::DecisionRefusal),
+    /// A rule of permissions said no; nothing changed.
+    #[error(transparent)]
+    Permission(#[from] permission::PermissionRefusal),
     /// Nothing can be landed so.
     #[error(transparent)]
     Landing(#[from] LandingRefusal),
@@ -92,6 +95,12 @@ pub enum Error {
     #[error("no brief of {worker} waits for a decision")]
     NothingPending {
         /// Whose inbox.
+        worker: WorkerId,
+    },
+    /// No request of the worker's waits for a decision.
+    #[error("{worker} waits for no permission")]
+    NothingAsked {
+        /// Who.
         worker: WorkerId,
     },
     /// Nothing can be made from what the clock says.

@@ -8,6 +8,9 @@ pub(crate) const APART: &str = "apart";
 /// The number of a reservation, on each line about one.
 pub(crate) const RESERVATION: &str = "reservation";
 
+/// The number of a request for a permission, on each line about one.
+pub(crate) const REQUEST: &str = "request";
+
 /// The directory of the table that a line tells of.
 pub(crate) const TABLE: &str = "coordination";
 

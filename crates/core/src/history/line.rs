@@ -165,6 +165,18 @@ kinds! {
     ReservationReleased = "reservation.released",
     /// A reservation was over, and its file was cleared away.
     ReservationExpired = "reservation.expired",
+    /// An agent asked to be allowed something.
+    PermissionAsked = "permission.asked",
+    /// The operator allowed it.
+    PermissionAllowed = "permission.allowed",
+    /// The operator denied it.
+    PermissionDenied = "permission.denied",
+    /// Nobody decided in time.
+    PermissionExpired = "permission.expired",
+    /// The client needs no answer any more: it was answered in its own window, or has ended.
+    PermissionWithdrawn = "permission.withdrawn",
+    /// A hand that nobody knows changed a request, which was put back as it was asked.
+    PermissionChanged = "permission.changed_outside",
     /// The highest id that a list ever gave out was found anew.
     ListRecounted = "list.recounted",
     /// The lines before it are damaged, or some are lost; numbers go on above all that were seen.

@@ -12,7 +12,9 @@ use std::{
 
 use flagpost_disk::{
     self as disk, TaskFile,
-    dialects::{claude_tasks, coordination, relay as layout, relay::WorkerFile, reservations},
+    dialects::{
+        claude_tasks, coordination, relay as layout, relay::WorkerFile, requests, reservations,
+    },
     fsx,
 };
 use flagpost_model::{
@@ -26,7 +28,7 @@ use serde_json::Value;
 
 use super::{
     Entry, Fate, History, Kind,
-    detail::{RESERVATION, TABLE, TOKEN_HASH},
+    detail::{REQUEST, RESERVATION, TABLE, TOKEN_HASH},
 };
 use crate::{
     error::{Error, Result},
@@ -39,6 +41,7 @@ impl Entry {
         self.rev().is_some()
             || self.seq.is_some()
             || self.number(RESERVATION).is_some()
+            || self.number(REQUEST).is_some()
             || matches!(
                 self.kind,
                 Kind::WorkerRegistered | Kind::WorkerRetired | Kind::TokenIssued
@@ -59,7 +62,8 @@ impl History<'_> {
     pub(super) fn has_appeared(&self, (n, entry): (u64, &Entry), fate: Fate) -> Result<bool> {
         Ok(self.is_in_tasks(entry)?
             && self.is_in_mail((n, entry), fate)?
-            && self.is_in_reservations(entry)?)
+            && self.is_in_reservations(entry)?
+            && self.is_in_requests((n, entry))?)
     }
 
     fn is_in_tasks(&self, entry: &Entry) -> Result<bool> {
@@ -216,6 +220,33 @@ impl History<'_> {
             Err(error) if error.is_unreadable_file() => Ok(false),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Whether a request is there, with the decision of this line where the line is one.
+    fn is_in_requests(&self, (n, entry): (u64, &Entry)) -> Result<bool> {
+        let Some(request) = entry.number(REQUEST) else {
+            return Ok(true);
+        };
+        let dir = self.home.repository_dir(&self.repo).join(requests::DIR);
+        let decides = matches!(
+            entry.kind,
+            Kind::PermissionAllowed
+                | Kind::PermissionDenied
+                | Kind::PermissionExpired
+                | Kind::PermissionWithdrawn
+        );
+        let read = match fsx::read(self.home.fs(), &dir.join(requests::name(request))) {
+            // A decision replaces a file at once: one that is gone was taken away since.
+            Ok(None) => return Ok(decides),
+            Ok(Some(bytes)) => requests::read(&bytes),
+            // Unreadable says nothing about what happened before it became so.
+            Err(error) if error.is_unreadable_file() => return Ok(true),
+            Err(error) => return Err(error.into()),
+        };
+        Ok(match read {
+            Ok(file) if decides => file.content.decision.is_some_and(|it| it.line == n),
+            Ok(_) | Err(_) => true,
+        })
     }
 
     /// Whether a worker's file says so.

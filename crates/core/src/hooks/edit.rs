@@ -308,10 +308,10 @@ mod tests {
     fn our_entries_are_found_and_renewed() {
         assert_eq!(entries(THEIRS).unwrap(), []);
         let ours = installed(THEIRS);
-        assert_eq!(entries(&ours).unwrap().len(), 7);
+        assert_eq!(entries(&ours).unwrap().len(), 8);
         let told = with(&ours, Client::Claude, "/opt/flagpost", HookGuard::TellOnly).unwrap();
         let entries = entries(&told).unwrap();
-        assert_eq!(entries.len(), 6, "{told}");
+        assert_eq!(entries.len(), 7, "{told}");
         assert!(
             entries
                 .iter()

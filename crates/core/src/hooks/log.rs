@@ -35,7 +35,7 @@ pub struct HookLine {
     pub client: String,
     /// At which event; `turn` where a run told by a turn of the user.
     pub event: String,
-    /// `nothing`, `context`, `hold`, `deny`, or `failed`.
+    /// `nothing`, `context`, `hold`, `deny`, `allow`, or `failed`.
     pub answer: String,
     /// The number of the brief that was told of.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -72,6 +72,7 @@ impl<'h> HookLog<'h> {
             HookAnswer::Context(_) => "context",
             HookAnswer::Hold(_) => "hold",
             HookAnswer::Deny(_) => "deny",
+            HookAnswer::Allow => "allow",
         };
         self.write(client, event.as_str(), answer, brief, None)
     }

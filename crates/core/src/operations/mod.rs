@@ -15,6 +15,7 @@ mod mail;
 mod messages;
 mod own_mail;
 mod parameter;
+mod permissions;
 mod plans;
 mod replay_queue;
 mod reservations;
@@ -55,6 +56,7 @@ const SUBJECTS: &[&[OperationEntry]] = &[
     mail::ENTRIES,
     own_mail::ENTRIES,
     messages::ENTRIES,
+    permissions::ENTRIES,
     reservations::ENTRIES,
     slash::ENTRIES,
     sessions::ENTRIES,

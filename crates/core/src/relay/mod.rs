@@ -51,6 +51,7 @@ use crate::{
     error::{Error, Result},
     history::{Entry, History, Kind, Writer},
     home::Home,
+    permissions::Permissions,
     reservations::Reservations,
     skipped::Skipped,
 };
@@ -93,6 +94,11 @@ impl<'h> Fleet<'h> {
     /// What its workers reserved.
     pub fn reservations(&self) -> Reservations<'h> {
         Reservations::of(self.home, &self.repo)
+    }
+
+    /// What its workers ask to be allowed.
+    pub fn permissions(&self) -> Permissions<'h> {
+        Permissions::of(self.home, &self.repo)
     }
 
     /// Where the workers' directories are.

@@ -44,6 +44,7 @@ mod lists_in_other_roots;
 mod machines;
 mod messages;
 mod operations_match_a_second_opinion;
+mod permissions;
 mod processes_race;
 mod questions_are_answered_once;
 mod relay;

@@ -11,6 +11,7 @@ pub mod coordination;
 pub mod exchange;
 pub mod markdown_plan;
 pub mod relay;
+pub mod requests;
 pub mod reservations;
 pub mod session;
 pub mod taskmaster;

@@ -41,6 +41,8 @@ pub enum Rank {
     Direction,
     /// The reservations of one repository.
     Reservations,
+    /// What the agents of one repository ask to be allowed.
+    Requests,
     /// The start of a session.
     Session,
     /// Who is let in to a fleet's server.

@@ -32,6 +32,9 @@ pub enum HookGuard {
 /// So many seconds a client waits for a hook.
 const PATIENCE: u64 = 5;
 
+/// So many it waits for one that asks a person: longer than such a hook waits at most, which ends by itself.
+const UNTIL_DECIDED: u64 = 25 * 60 * 60;
+
 /// The entries of a client's settings: its name of each event, and the group that stands in the list there.
 /// `program` is how a shell calls Flagpost. None where the client has no such settings.
 pub fn groups(client: Client, program: &str, guard: HookGuard) -> Vec<(&'static str, Value)> {
@@ -58,6 +61,10 @@ pub fn alone(client: Client, program: &str, guard: HookGuard) -> Value {
 
 fn group(client: Client, event: HookEvent, program: &str) -> Value {
     let command = format!("{program} hook {event} --agent {client}");
+    let patience = match event {
+        HookEvent::Permission => UNTIL_DECIDED,
+        _ => PATIENCE,
+    };
     let hook = match client {
         Client::Cursor => return json!({"command": command}),
         // Gemini counts in milliseconds.
@@ -65,9 +72,9 @@ fn group(client: Client, event: HookEvent, program: &str) -> Value {
             "type": "command",
             "name": "flagpost",
             "command": command,
-            "timeout": PATIENCE * 1000,
+            "timeout": patience * 1000,
         }),
-        _ => json!({"type": "command", "command": command, "timeout": PATIENCE}),
+        _ => json!({"type": "command", "command": command, "timeout": patience}),
     };
     match event.tools_in(client) {
         Some(tools) => json!({"matcher": tools, "hooks": [hook]}),
@@ -98,7 +105,7 @@ mod tests {
     fn a_client_has_an_entry_for_each_of_its_events() {
         let claude = alone(Client::Claude, "flagpost", HookGuard::DenyReserved);
         let names: Vec<&String> = claude["hooks"].as_object().unwrap().keys().collect();
-        assert_eq!(names.len(), 7, "{names:?}");
+        assert_eq!(names.len(), 8, "{names:?}");
         assert_eq!(
             claude["hooks"]["PreToolUse"][0],
             json!({

@@ -28,6 +28,8 @@ pub use self::{
 names! {
     /// Why an item waits for a person.
     NoticeKind {
+        /// An agent asks to be allowed something.
+        Permission = "permission",
         /// A brief waits for a decision.
         Brief = "brief",
         /// A worker asks a question about its task.

@@ -5,14 +5,14 @@
 //! model's. Nobody is ended for a stall: that is for the time limit, and for a person.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
-use flagpost_core::messages;
+use flagpost_core::{messages, permissions::Permissions};
 use flagpost_model::{
-    TaskId,
+    TaskId, WorkerId,
     session::stall::{FileActivity, Signs, StallTransition},
 };
 use jiff::SignedDuration;
@@ -63,10 +63,13 @@ impl Driver<'_> {
         let (began, after) = (Instant::now(), stalls.after);
         let working = self.agents.0.iter().filter(|(_, it)| it.stopping.is_none());
         let working: Vec<TaskId> = working.map(|(id, _)| id.clone()).collect();
+        let asking = Permissions::of(self.stage.home, &self.stage.repository.id);
+        // A file that somebody broke ends no run.
+        let asking = asking.waiting_workers().unwrap_or_default();
         let mut trees = BTreeMap::new();
         let mut any = false;
         for id in working {
-            any |= self.look_at(&id, after, &mut trees)?;
+            any |= self.look_at(&id, after, (&mut trees, &asking))?;
         }
         if any {
             self.show_progress()?;
@@ -82,7 +85,7 @@ impl Driver<'_> {
         &mut self,
         id: &TaskId,
         after: SignedDuration,
-        trees: &mut BTreeMap<PathBuf, FileActivity>,
+        (trees, asking): (&mut BTreeMap<PathBuf, FileActivity>, &BTreeSet<WorkerId>),
     ) -> Result<bool> {
         let now = self.now();
         let Some(work) = self.agents.0.get(id) else {
@@ -117,7 +120,11 @@ impl Driver<'_> {
         let Some(work) = self.agents.0.get_mut(id) else {
             return Ok(false);
         };
-        if matches!(&work.seat, Seat::Resident(post) if post.asked.is_some()) {
+        let waits_for_a_person = match &work.seat {
+            Seat::Process(desk) => asking.contains(&desk.place.worker),
+            Seat::Resident(post) => post.asked.is_some() || asking.contains(&post.worker),
+        };
+        if waits_for_a_person {
             work.pulse.rest(now);
         }
         let task = id.clone();

@@ -21,6 +21,7 @@ mod lost;
 mod numbers;
 mod odd;
 mod own;
+mod permissions;
 mod questions;
 mod refusals;
 mod reports;

@@ -1,6 +1,8 @@
 //! Faults of what the home keeps of a repository: its record, its workers and their briefs, what they
 //! reserved, the coordination directory.
 
+use std::os::unix::fs::DirBuilderExt as _;
+
 use super::*;
 
 pub(super) const FAULTS: &[Fault] = &[
@@ -84,6 +86,13 @@ pub(super) const FAULTS: &[Fault] = &[
     ("a brief whose sidecar is none", 1, MailBroken, |world| {
         let sidecar = "workers/W2/inbox/0001.brief.meta.json";
         torn(repository(world).join(sidecar), "[]")
+    }),
+    ("a request that nobody made", 1, RequestBroken, |world| {
+        let dir = repository(world).join("requests");
+        fs::DirBuilder::new().mode(0o700).create(&dir).unwrap();
+        let file = dir.join("1.json");
+        put(&file, "{}");
+        by_hand(|_| fs::remove_file(file).unwrap())
     }),
     ("a reservation is torn", 1, ReservationBroken, |world| {
         world.ok(["reserve", "add", "src/**", "--as", "W1"]);

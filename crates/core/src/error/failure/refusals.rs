@@ -3,7 +3,10 @@
 //! Owns the kinds and hints of what a rule of the model or the table of operations refused. Faults of
 //! disks and of what was typed are the parent's.
 
-use flagpost_model::{Refusal, TaskId, coordination, decision, message, task::StateName};
+use flagpost_model::{
+    Refusal, TaskId, coordination, decision, message, permission::PermissionRefusal,
+    task::StateName,
+};
 
 use super::{FailureKind, hint, shows};
 use crate::{
@@ -46,6 +49,19 @@ pub(super) fn order(refusal: &OrderRefusal) -> (FailureKind, Option<String>) {
             hint("what is here can be read; nothing is lost"),
         ),
     }
+}
+
+pub(super) fn permission(refusal: &PermissionRefusal) -> (FailureKind, Option<String>) {
+    let next = match refusal {
+        PermissionRefusal::Over { .. } => {
+            "'flagpost permission list' shows what waits; an agent that still wants it asks again"
+                .to_owned()
+        }
+        PermissionRefusal::Changed { n, .. } => format!(
+            "'flagpost permission show {n}' shows it as it is now; it can be denied, and its agent asks again"
+        ),
+    };
+    (FailureKind::Conflict, Some(next))
 }
 
 pub(super) fn landing(refusal: &LandingRefusal) -> (FailureKind, Option<String>) {

@@ -35,6 +35,7 @@ fn hook(world: &World, event: HookEvent) -> HookAnswer {
         worker: worker("W1"),
         task: None,
         client: Client::Claude,
+        is_unattended: true,
     };
     caller.answer(event, &HookInput::default()).unwrap()
 }

@@ -2,11 +2,35 @@
 
 use std::{collections::BTreeSet, fs};
 
+use flagpost_core::permissions::NewRequest;
+use flagpost_model::client::Client;
+use jiff::SignedDuration;
+
 use super::*;
+
+/// W1 asks whether it may run this; the number of the request, for which this process waits.
+fn asks(place: &Place, command: &str) -> u64 {
+    let new = NewRequest {
+        worker: worker("W1"),
+        task: None,
+        client: Client::Claude,
+        session: None,
+        tool: "Bash".to_owned(),
+        input: json!({"command": command}),
+        dir: None,
+    };
+    let fleet = Fleet::of(&place.home, &place.repository().id);
+    let asked = fleet.permissions().ask(&new, SignedDuration::from_mins(30));
+    asked.unwrap().n
+}
 
 #[test]
 fn every_route_keeps_to_its_description() {
     let place = furnished();
+    let [first, second] = ["make", "make test"].map(|command| asks(&place, command));
+    let of_first = format!("/v1/permissions/{first}");
+    let [allow, deny] =
+        [(first, "allow"), (second, "deny")].map(|(n, verb)| format!("/v1/permissions/{n}/{verb}"));
     let served = place.serve();
     let live = place
         .top()
@@ -132,6 +156,10 @@ fn every_route_keeps_to_its_description() {
         ("get", "/v1/messages/W2/inbox/2", ""),
         ("post", "/v1/messages/W2/inbox/2/ack?as=W2", ""),
         ("get", "/v1/threads/t", ""),
+        ("get", "/v1/permissions?all=true", ""),
+        ("get", &of_first, ""),
+        ("post", &allow, r#"{"identical":true}"#),
+        ("post", &deny, r#"{"reason":"Not now"}"#),
         ("get", "/v1/reservations?repo=web", ""),
         (
             "post",
