@@ -7,7 +7,7 @@ use flagpost_core::{operations::Operation, shell::quoted};
 use flagpost_model::{TaskId, decision::Decision, notification::Signal};
 use serde_json::{Map, Value, json};
 
-use crate::snapshot::{Interest, WaitingBrief};
+use crate::snapshot::{Interest, WaitingBrief, WaitingPermission};
 
 /// Something that the state cannot do itself.
 #[derive(Debug, Clone)]
@@ -97,6 +97,35 @@ impl Request {
             brief: Some(Box::new(brief.clone())),
             ..Self::new(Operation::BriefRatify, arguments, command)
         }
+    }
+
+    /// What a request asks for is allowed, and the same of others like it.
+    pub fn allow(request: &WaitingPermission) -> Self {
+        Self::permission(Operation::PermissionAllow, request, "allow", None)
+    }
+
+    /// It is denied.
+    pub fn deny(request: &WaitingPermission, reason: Option<&str>) -> Self {
+        Self::permission(Operation::PermissionDeny, request, "deny", reason)
+    }
+
+    fn permission(
+        operation: Operation,
+        request: &WaitingPermission,
+        verb: &str,
+        reason: Option<&str>,
+    ) -> Self {
+        let (n, identical) = (request.request, request.has_others);
+        let mut arguments = json!({"request": n, "identical": identical});
+        let mut command = format!("flagpost {verb} {n}");
+        if let Some(reason) = reason {
+            arguments["reason"] = reason.into();
+            command += &format!(" {}", quoted(reason));
+        }
+        if identical {
+            command += " --identical";
+        }
+        Self::new(operation, arguments, command)
     }
 
     /// A change of a task.

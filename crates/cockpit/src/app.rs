@@ -20,7 +20,7 @@ use crate::{
     landing::LandingPage,
     log::LogView,
     prompt::Prompt,
-    snapshot::{Interest, Lane, Snapshot, WaitingBrief, WaitingItem},
+    snapshot::{Interest, Lane, Snapshot, WaitingBrief, WaitingItem, WaitingPermission},
     tab::Tab,
     text,
     theme::Theme,
@@ -108,8 +108,8 @@ pub struct Toast {
 /// So long a toast is shown.
 pub const TOAST: Duration = Duration::from_secs(4);
 
-/// A brief and the envelope that it had.
-pub type BriefMark = (String, String);
+/// A brief and the envelope that it had, or a request and all that was shown of it.
+pub type ItemMark = (String, String);
 
 /// All of it.
 #[derive(Debug)]
@@ -165,7 +165,7 @@ pub struct App {
     /// The width that these have.
     pub(crate) body_of: (String, usize),
     /// Briefs whose end has been on the screen.
-    pub shown: BTreeSet<BriefMark>,
+    pub shown: BTreeSet<ItemMark>,
     /// What a brief said when a decision on it came too late.
     pub before: BTreeMap<String, String>,
     /// When the selection last moved by itself.
@@ -263,7 +263,7 @@ impl App {
             Tab::Inbox => match self.data.waiting.get(row)? {
                 WaitingItem::Question(it) => Some(it.task.clone()),
                 WaitingItem::Other(it) => it.task.clone(),
-                WaitingItem::Brief(_) => None,
+                WaitingItem::Permission(_) | WaitingItem::Brief(_) => None,
             },
             Tab::Run => self.key_of(Tab::Run, row).parse().ok(),
             Tab::Mail => None,
@@ -301,6 +301,11 @@ impl App {
         self.shown.contains(&mark_of(brief))
     }
 
+    /// The same of a request.
+    pub fn has_shown_request(&self, request: &WaitingPermission) -> bool {
+        self.shown.contains(&mark_of_request(request))
+    }
+
     /// A message at the bottom.
     pub fn toast(&mut self, at: Duration, text: impl Into<String>) {
         self.push_toast(at, false, text.into());
@@ -322,7 +327,21 @@ impl App {
     }
 }
 
-pub(crate) fn mark_of(brief: &WaitingBrief) -> BriefMark {
+/// What an item that is decided on is recognised by; none of one that no decision settles.
+pub(crate) fn mark_of_item(item: &WaitingItem) -> Option<ItemMark> {
+    match item {
+        WaitingItem::Permission(request) => Some(mark_of_request(request)),
+        WaitingItem::Brief(brief) => Some(mark_of(brief)),
+        WaitingItem::Question(_) | WaitingItem::Other(_) => None,
+    }
+}
+
+fn mark_of(brief: &WaitingBrief) -> ItemMark {
     let key = format!("{}/{}", brief.worker, brief.seq.get());
     (key, brief.envelope.clone())
+}
+
+/// Another worker that asks for the same makes of it another thing to decide on.
+fn mark_of_request(request: &WaitingPermission) -> ItemMark {
+    (format!("request {}", request.request), request.body.clone())
 }

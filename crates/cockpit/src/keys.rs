@@ -144,9 +144,9 @@ macro_rules! commands {
 
 commands! {
     /// Let a brief through.
-    Ratify = "ratify" ["y"] INBOX, "let the brief through";
+    Ratify = "ratify" ["y"] INBOX, "let the brief through, allow what is asked";
     /// Reject it.
-    Reject = "reject" ["n"] INBOX, "reject it, with a reason";
+    Reject = "reject" ["n"] INBOX, "reject or deny it, with a reason";
     /// Rewrite it.
     Edit = "edit" ["e"] INBOX, "edit it in $EDITOR";
     /// Let all through that were read.

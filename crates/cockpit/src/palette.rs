@@ -179,7 +179,7 @@ pub fn chosen(app: &App, line: &str) -> Result<Chosen, String> {
 fn slash(app: &App, line: &str) -> Result<Chosen, String> {
     let briefs = app.data.waiting.iter().filter_map(|it| match it {
         WaitingItem::Brief(brief) => Some(brief),
-        WaitingItem::Question(_) | WaitingItem::Other(_) => None,
+        WaitingItem::Permission(_) | WaitingItem::Question(_) | WaitingItem::Other(_) => None,
     });
     let (worker, seq) = match parse(line).map_err(|error| error.to_string())? {
         Slash::RatifyAll { scope } => {

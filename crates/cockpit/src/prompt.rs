@@ -9,7 +9,7 @@ use crate::{
     act::Request,
     input::LineInput,
     keys::{Context, KeyCommand, Keymap},
-    snapshot::WaitingBrief,
+    snapshot::{WaitingBrief, WaitingPermission},
 };
 
 /// A question, and the line in which it is answered.
@@ -34,6 +34,8 @@ pub enum Ask {
     Palette(usize),
     /// Why a brief is rejected.
     Reason(WaitingBrief),
+    /// Why an agent may not do what it wants to.
+    Denial(WaitingPermission),
     /// What the answer to a task's question is.
     AnswerTo(TaskId),
     /// Which worker a task is for, or which task a worker gets.
@@ -90,6 +92,7 @@ impl Prompt {
             Ask::Filter(_) => "/".to_owned(),
             Ask::Palette(_) => ":".to_owned(),
             Ask::Reason(brief) => format!("reject {} {}, why: ", brief.worker, brief.seq.get()),
+            Ask::Denial(it) => format!("deny request {}, why: ", it.request),
             Ask::AnswerTo(task) => format!("answer #{task}: "),
             Ask::Assign(Assignment::Task(task)) => format!("assign #{task} to worker: "),
             Ask::Assign(Assignment::Worker(worker)) => format!("assign to {worker} task: #"),

@@ -3,7 +3,7 @@
 //! Owns what is read for a screen: no rule of its own, since `core` says who is ready, what waits for a
 //! person and what may be decided. It knows neither keys nor terminal.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use flagpost_core::{
     Error, Home, List, ListReader, Repository, Result,
@@ -13,6 +13,7 @@ use flagpost_core::{
     messages::MessageView,
     needs::{Need, NeedSubject, Needs, NeedsScope, ReadList, needs},
     order,
+    permissions::StoredRequest,
     relay::{
         Fleet,
         briefs::BriefView,
@@ -32,6 +33,7 @@ use flagpost_model::{
     worker::WorkerStatus,
 };
 use jiff::Timestamp;
+use serde_json::Value;
 
 /// Where a task stands on the board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -127,6 +129,27 @@ pub struct WaitingQuestion {
     pub said: String,
 }
 
+/// What agents want to do and wait to be allowed: identical requests, which one decision settles.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WaitingPermission {
+    /// The number of the first of them.
+    pub request: u64,
+    /// Whether there are others like it.
+    pub has_others: bool,
+    /// Who asks, as in `W1, W2`.
+    pub workers: String,
+    /// What it is about, in a line.
+    pub line: String,
+    /// All of it, as the tool is called.
+    pub body: String,
+    /// Of the tool and its input: a decision is on this and nothing else.
+    pub sha256: String,
+    /// Since when.
+    pub at: Timestamp,
+    /// Whether it is what was asked; what is not can be denied only.
+    pub is_as_asked: bool,
+}
+
 /// Something else that needs the operator, and that a command settles.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OtherNeed {
@@ -145,6 +168,8 @@ pub struct OtherNeed {
 /// Something that needs the operator.
 #[derive(Debug, Clone, PartialEq)]
 pub enum WaitingItem {
+    /// What agents want to do.
+    Permission(WaitingPermission),
     /// A brief.
     Brief(WaitingBrief),
     /// A question about a task of the list.
@@ -157,6 +182,7 @@ impl WaitingItem {
     /// What it is called: `W1/3`, `#9`.
     pub fn key(&self) -> String {
         match self {
+            Self::Permission(it) => format!("request {}", it.request),
             Self::Brief(it) => format!("{}/{}", it.worker, it.seq.get()),
             Self::Question(it) => format!("#{}", it.task),
             Self::Other(it) => it.name.clone(),
@@ -166,6 +192,7 @@ impl WaitingItem {
     /// Since when it waits.
     pub fn since(&self) -> Option<Timestamp> {
         match self {
+            Self::Permission(it) => Some(it.at),
             Self::Brief(it) => Some(it.at),
             Self::Question(it) => it.at,
             Self::Other(it) => it.at,
@@ -175,6 +202,7 @@ impl WaitingItem {
     /// Its words, whole.
     pub fn text(&self) -> &str {
         match self {
+            Self::Permission(it) => &it.body,
             Self::Brief(it) => &it.body,
             Self::Question(it) => &it.said,
             Self::Other(it) => &it.line,
@@ -184,6 +212,7 @@ impl WaitingItem {
     /// Its words in a line.
     pub fn line(&self) -> &str {
         match self {
+            Self::Permission(it) => &it.line,
             Self::Brief(it) => &it.summary,
             Self::Question(it) => it.said.lines().next().unwrap_or(&it.subject),
             Self::Other(it) => &it.line,
@@ -460,6 +489,7 @@ fn all_needs(place: &Place, list: Option<ReadList<'_>>) -> Result<Needs> {
 fn waiting(place: &Place, need: Need) -> WaitingItem {
     let at = need.item.key.at;
     match need.about {
+        NeedSubject::Permission(same) => permission(&same, need.line),
         NeedSubject::Brief(view) => WaitingItem::Brief(brief(&view)),
         NeedSubject::Question {
             list,
@@ -486,6 +516,39 @@ fn waiting(place: &Place, need: Need) -> WaitingItem {
             settle_with: need.settle_with,
         }),
     }
+}
+
+/// Where the agents work differs from one to the other: each is named.
+fn permission(same: &[StoredRequest], line: String) -> WaitingItem {
+    let workers: BTreeSet<&str> = same.iter().map(|it| it.request().worker.as_str()).collect();
+    let first = same.first().map(StoredRequest::request);
+    let input = first.map(|it| match it.input.get("command").and_then(Value::as_str) {
+        Some(command) => format!("{command}\n"),
+        None => format!("{:#}\n", it.input),
+    });
+    let mut body = input.unwrap_or_default();
+    for it in same {
+        let request = it.request();
+        let task = request.task.as_ref().map(|it| format!(", task #{it}"));
+        let dir = request.dir.as_ref().map(|it| format!(", in {it}"));
+        body += &format!(
+            "\n{} {}{}{}",
+            request.client,
+            request.worker,
+            task.unwrap_or_default(),
+            dir.unwrap_or_default()
+        );
+    }
+    WaitingItem::Permission(WaitingPermission {
+        request: same.first().map_or(0, |it| it.n),
+        has_others: same.len() > 1,
+        workers: workers.into_iter().collect::<Vec<_>>().join(", "),
+        line,
+        body,
+        sha256: first.map_or_else(String::new, |it| it.sha256.to_string()),
+        at: first.map_or(Timestamp::UNIX_EPOCH, |it| it.at),
+        is_as_asked: same.iter().all(|it| it.is_as_asked),
+    })
 }
 
 fn run(place: &Place, session: &Session, tasks: &[Arc<Outline>], interest: &Interest) -> RunState {

@@ -166,6 +166,10 @@ fn enter(app: &mut App, prompt: Prompt, completes: bool, at: Duration) -> Vec<Ac
                 vec![Request::decision(&brief, Decision::Rejected, reason)],
             )
         }
+        Ask::Denial(request) => {
+            let reason = Some(text.as_str()).filter(|it| !it.is_empty());
+            carry(app, vec![Request::deny(&request, reason)])
+        }
         Ask::AnswerTo(task) => {
             if text.is_empty() {
                 app.toast(at, "nothing was answered");

@@ -344,7 +344,7 @@ fn ask_about_tasks(app: &mut App, ask: fn(Vec<TaskId>) -> Ask, at: Duration) -> 
 fn answer(app: &mut App, at: Duration) -> Vec<Act> {
     let asked = app.data.waiting.iter().filter_map(|it| match it {
         WaitingItem::Question(it) => Some(&it.task),
-        WaitingItem::Brief(_) | WaitingItem::Other(_) => None,
+        WaitingItem::Permission(_) | WaitingItem::Brief(_) | WaitingItem::Other(_) => None,
     });
     let task = app.selected_task();
     match task.filter(|task| asked.clone().any(|it| it == task)) {

@@ -1,4 +1,4 @@
-//! Decisions on briefs, and what came of every request.
+//! Decisions on briefs and on what agents want to do, and what came of every request.
 //!
 //! Owns when a decision is taken: on the brief whose end has been on the screen, with the hash of what was
 //! shown, and not within [`GUARD`] of the selection moving by itself. What changed since is shown again, and
@@ -17,20 +17,28 @@ use crate::{
     event::Outcome,
     palette::changes,
     prompt::{Ask, Prompt},
-    snapshot::{WaitingBrief, WaitingItem},
+    snapshot::{WaitingBrief, WaitingItem, WaitingPermission},
     text, view,
 };
+
+/// Why nothing is decided on what moved under the selection.
+const MOVED: &str = "the selection has just moved by itself: look, then press the key again";
+/// Why nothing is let through that nobody read.
+const UNSEEN: &str = "its end has not been on the screen yet: J scrolls to it";
 
 /// The selected brief, where a decision on it may be taken now; why not, in words.
 fn decidable(app: &App, at: Duration) -> Result<WaitingBrief, &'static str> {
     let brief = match app.waiting() {
         None => return Err("nothing is selected"),
         Some(WaitingItem::Question(_)) => return Err("this is a question: A answers it"),
+        Some(WaitingItem::Permission(_)) => {
+            return Err("this is a request: y allows it, n denies it");
+        }
         Some(WaitingItem::Other(_)) => return Err("no decision settles this: see the command"),
         Some(WaitingItem::Brief(brief)) => brief,
     };
-    if app.moved.is_some_and(|moved| at < moved + GUARD) {
-        return Err("the selection has just moved by itself: look, then press the key again");
+    if has_just_moved(app, at) {
+        return Err(MOVED);
     }
     Ok(brief.clone())
 }
@@ -40,15 +48,38 @@ fn refuse(app: &mut App, at: Duration, why: &str) -> Vec<Act> {
     Vec::new()
 }
 
-/// Lets the selected brief through.
+/// The selected request, where a decision on it may be taken now.
+fn selected_request(app: &App, at: Duration) -> Option<Result<WaitingPermission, &'static str>> {
+    match app.waiting() {
+        Some(WaitingItem::Permission(request)) => Some(match has_just_moved(app, at) {
+            true => Err(MOVED),
+            false => Ok(request.clone()),
+        }),
+        _ => None,
+    }
+}
+
+fn has_just_moved(app: &App, at: Duration) -> bool {
+    app.moved.is_some_and(|moved| at < moved + GUARD)
+}
+
+/// Lets the selected brief through, or allows what is asked.
 pub(super) fn ratify(app: &mut App, at: Duration) -> Vec<Act> {
+    match selected_request(app, at) {
+        None => ratify_brief(app, at),
+        Some(Err(why)) => refuse(app, at, why),
+        Some(Ok(request)) if !request.is_as_asked => {
+            refuse(app, at, "it was changed since it was asked: n denies it")
+        }
+        Some(Ok(request)) if !app.has_shown_request(&request) => refuse(app, at, UNSEEN),
+        Some(Ok(request)) => carry(app, vec![Request::allow(&request)]),
+    }
+}
+
+fn ratify_brief(app: &mut App, at: Duration) -> Vec<Act> {
     match decidable(app, at) {
         Err(why) => refuse(app, at, why),
-        Ok(brief) if !app.has_shown(&brief) => refuse(
-            app,
-            at,
-            "its end has not been on the screen yet: J scrolls to it",
-        ),
+        Ok(brief) if !app.has_shown(&brief) => refuse(app, at, UNSEEN),
         // Somebody else's hand was in it: no key that was meant for another brief lets it through.
         Ok(brief) if brief.withheld.is_some() => {
             let (worker, seq) = (&brief.worker, brief.seq.get());
@@ -64,12 +95,16 @@ pub(super) fn ratify(app: &mut App, at: Duration) -> Vec<Act> {
     }
 }
 
-/// Asks why it is rejected.
+/// Asks why it is rejected, or denied.
 pub(super) fn reject(app: &mut App, at: Duration) -> Vec<Act> {
-    match decidable(app, at) {
+    let ask = match selected_request(app, at) {
+        Some(request) => request.map(Ask::Denial),
+        None => decidable(app, at).map(Ask::Reason),
+    };
+    match ask {
         Err(why) => refuse(app, at, why),
-        Ok(brief) => {
-            app.prompt = Some(Prompt::new(Ask::Reason(brief)));
+        Ok(ask) => {
+            app.prompt = Some(Prompt::new(ask));
             Vec::new()
         }
     }
@@ -95,7 +130,10 @@ pub(super) fn ratify_all(app: &mut App, at: Duration) -> Vec<Act> {
         WaitingItem::Brief(brief) if brief.withheld.is_none() && is_meant(&item.key()) => {
             Some(brief)
         }
-        WaitingItem::Brief(_) | WaitingItem::Question(_) | WaitingItem::Other(_) => None,
+        WaitingItem::Permission(_)
+        | WaitingItem::Brief(_)
+        | WaitingItem::Question(_)
+        | WaitingItem::Other(_) => None,
     });
     let briefs: Vec<WaitingBrief> = briefs.cloned().collect();
     ask_to_ratify(app, &briefs, at);

@@ -12,18 +12,18 @@ mod news;
 #[cfg(test)]
 mod tests;
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use crossterm::event::KeyEventKind;
 use flagpost_model::TaskId;
 
 use crate::{
     act::Act,
-    app::{App, Page, TOAST},
+    app::{App, ItemMark, Page, TOAST, mark_of_item},
     event::{Input, Outcome, TaskText},
     keys::KeyName,
     rows,
-    snapshot::{Snapshot, WaitingItem},
+    snapshot::Snapshot,
     tab::Tab,
     thread,
 };
@@ -165,14 +165,8 @@ fn take_data(app: &mut App, data: Arc<Snapshot>, at: Duration) {
     let waiting = &app.data.waiting;
     let is_there = |key: &String| waiting.iter().any(|it| it.key() == *key);
     app.before.retain(|key, _| is_there(key));
-    let is_current = |key: &str, envelope: &str| {
-        waiting.iter().any(|it| match it {
-            WaitingItem::Brief(brief) => it.key() == key && brief.envelope == envelope,
-            WaitingItem::Question(_) | WaitingItem::Other(_) => false,
-        })
-    };
-    app.shown
-        .retain(|(key, envelope)| is_current(key, envelope));
+    let current: BTreeSet<ItemMark> = waiting.iter().filter_map(mark_of_item).collect();
+    app.shown.retain(|mark| current.contains(mark));
 }
 
 /// Shows another screen.

@@ -57,7 +57,7 @@ pub(super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) {
             (app.tab, app.data.waiting.get(*row)),
             (
                 Tab::Inbox,
-                Some(WaitingItem::Question(_) | WaitingItem::Other(_))
+                Some(WaitingItem::Permission(_) | WaitingItem::Question(_) | WaitingItem::Other(_))
             )
         );
         let text_style = match (at == list.at, asks) {
@@ -220,6 +220,7 @@ fn waiting_cells(app: &App, item: &WaitingItem) -> (&'static str, Role, String, 
             let left = format!("{} {:04} {}", brief.worker, brief.seq.get(), brief.summary);
             (sign, role, left, right)
         }
+        WaitingItem::Permission(it) => ("▲", Role::NeedsYou, it.line.clone(), right),
         WaitingItem::Question(it) => (
             "▲",
             Role::NeedsYou,

@@ -199,6 +199,13 @@ fn inbox(app: &App, frame: &mut Frame<'_>, area: Rect) {
         return;
     };
     let (heading, bottom) = match item {
+        WaitingItem::Permission(it) => (
+            format!(
+                " {} · request {} · wants to do this ",
+                it.workers, it.request
+            ),
+            format!(" {} ago · {:.8} ", age(app, it.at), it.sha256),
+        ),
         WaitingItem::Brief(brief) => (brief_heading(brief), brief_bottom(app, brief)),
         WaitingItem::Question(it) => {
             let by = it.by.as_deref().unwrap_or("somebody");
@@ -219,7 +226,9 @@ fn inbox(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let width = usize::from(area.width).saturating_sub(4);
     let style = match item {
         WaitingItem::Brief(_) => ratatui::style::Style::new(),
-        WaitingItem::Question(_) | WaitingItem::Other(_) => app.theme.style(Role::NeedsYou),
+        WaitingItem::Permission(_) | WaitingItem::Question(_) | WaitingItem::Other(_) => {
+            app.theme.style(Role::NeedsYou)
+        }
     };
     let block = frame_of(app, Line::styled(cut(&heading, width), style));
     let bottom = cut(&bottom, width);
@@ -270,11 +279,17 @@ fn brief_bottom(app: &App, brief: &WaitingBrief) -> String {
 
 /// What stands above the words: a warning, and what changed since somebody tried to decide.
 fn above(app: &App, width: usize) -> Vec<Line<'static>> {
-    let Some(item @ WaitingItem::Brief(brief)) = app.waiting() else {
-        return Vec::new();
+    let alarm = app.theme.style(Role::Failed);
+    let (item, brief) = match app.waiting() {
+        Some(item @ WaitingItem::Brief(brief)) => (item, brief),
+        Some(WaitingItem::Permission(it)) if !it.is_as_asked => {
+            let words = "an unknown hand changed it since it was asked: it can be denied only";
+            let words = wrapped(words, width).into_iter();
+            return words.map(|it| Line::styled(it, alarm)).collect();
+        }
+        _ => return Vec::new(),
     };
     let mut lines = Vec::new();
-    let alarm = app.theme.style(Role::Failed);
     if let Some((why, command)) = &brief.withheld {
         let words = format!("withheld: {why}. To settle it: {command}");
         let words = wrapped(&words, width).into_iter();

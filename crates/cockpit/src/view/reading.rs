@@ -1,11 +1,12 @@
 //! What of an item's words has been on the screen.
 //!
-//! Owns when a brief counts as shown: once its end was drawn, in a pane that is wide enough to be read.
+//! Owns when a brief, or a request, counts as shown: once its end was drawn, in a pane that is wide enough to be read.
 
 use super::{body_rows, body_width, shows_question};
 use crate::{
-    app::{App, mark_of},
+    app::{App, mark_of_item},
     snapshot::WaitingItem,
+    tab::Tab,
     text,
 };
 
@@ -26,8 +27,10 @@ impl App {
             && self.prompt.is_none()
             && self.scroll + rows >= self.body.len();
         let is_current = |item: &WaitingItem| self.body_of.0 == body_key(item);
-        let is_seen = is_seen && self.waiting().is_some_and(is_current);
-        let mark = self.shown_brief().filter(|_| is_seen).map(mark_of);
+        let item = self.waiting().filter(|it| is_seen && is_current(it));
+        let mark = item
+            .filter(|_| self.tab == Tab::Inbox)
+            .and_then(mark_of_item);
         self.shown.extend(mark);
     }
 
@@ -54,6 +57,7 @@ impl App {
 /// An item and its words: another text is another body.
 fn body_key(item: &WaitingItem) -> String {
     match item {
+        WaitingItem::Permission(it) => format!("{} {}", item.key(), it.body),
         WaitingItem::Brief(it) => format!("{} {}", item.key(), it.envelope),
         WaitingItem::Question(it) => format!("{} {}", item.key(), it.said),
         WaitingItem::Other(it) => format!("{} {}", item.key(), it.line),
