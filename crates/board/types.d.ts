@@ -43,7 +43,7 @@ interface FullTask extends Task {
 interface Ending { ending: string; text: string; by: string; at: string; token: number | null }
 
 interface Need {
-  kind: 'brief' | 'question' | 'stuck' | 'failed' | 'run' | 'silent' | 'parked';
+  kind: 'permission' | 'brief' | 'question' | 'stuck' | 'failed' | 'run' | 'silent' | 'parked';
   item: string;
   repo: string | null;
   task: string | null;
@@ -51,6 +51,20 @@ interface Need {
   at: string | null;
   settle_with: string | null;
   page: string | null;
+}
+
+interface Permission {
+  request: {
+    request: number;
+    worker: string;
+    task: string | null;
+    client: string;
+    tool: string;
+    dir: string | null;
+    at: string;
+    is_as_asked: boolean;
+  };
+  input: Record<string, unknown>;
 }
 
 interface Worker {

@@ -16,9 +16,9 @@ export async function openBoard(context, world, path = '/lists/web') {
   return page;
 }
 
-/** Waits until the brief that is shown can be decided on: its end was in sight, and the keys are there. */
-export async function decidable(page) {
-  await page.locator('button[aria-disabled=false]').filter({ hasText: 'Let through' }).waitFor();
+/** Waits until what is shown can be decided on: its end was in sight, and the keys are there. */
+export async function decidable(page, verb = 'Let through') {
+  await page.locator('button[aria-disabled=false]').filter({ hasText: verb }).waitFor();
   await drawn(page);
 }
 

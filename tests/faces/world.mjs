@@ -118,6 +118,14 @@ export class World {
     return (await running).stdout;
   }
 
+  /** What the hook of a worker's client answers at this event, once it does. */
+  async hook(worker, event, sent) {
+    const { env, ...rest } = this.#sealed();
+    const running = run(PROGRAM, ['hook', event, '--agent', 'claude'], { ...rest, env: { ...env, FLAGPOST_WORKER: worker } });
+    running.child.stdin.end(JSON.stringify(sent));
+    return (await running).stdout;
+  }
+
   /** Writes a file of somebody else's. */
   write(path, text) {
     mkdirSync(dirname(path), { recursive: true });

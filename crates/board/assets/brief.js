@@ -73,34 +73,45 @@ export async function decideAll(items) {
   toast(`${n} of ${read.length} let through.`);
 }
 
+/**
+ * Whether the end of this text was in sight, and where its end is to stand. Another text is not read yet.
+ * @param {string} text @param {boolean} isShown
+ * @returns {[boolean, { current: HTMLElement | null }]}
+ */
+export function useEndInSight(text, isShown) {
+  const [read, setRead] = useState(/** @type {string | null} */ (null));
+  const end = useRef(/** @type {HTMLElement | null} */ (null));
+  const isRead = read === text;
+  useEffect(() => {
+    if (isRead || !isShown || end.current === null) return;
+    const seen = new IntersectionObserver((entries) => {
+      if (entries.some(({ isIntersecting }) => isIntersecting)) setRead(text);
+    }, { rootMargin: isNarrow.peek() ? BELOW_NARROW : '0px' });
+    seen.observe(end.current);
+    return () => seen.disconnect();
+  }, [isRead, isShown, text]);
+  return [isRead, end];
+}
+
 /** @param {{ item: BriefWaits }} of */
 export function BriefItem({ item }) {
   const { brief: shown, repo } = item;
   const { brief, body, envelope, withheld, unproposed, stage, verdict } = shown;
-  const [isAtEnd, setAtEnd] = useState(false);
   const [isEditing, setEditing] = useState(false);
   const [was, setWas] = useState(/** @type {string | null} */ (null));
   const last = useRef({ envelope, body });
-  const end = useRef(/** @type {HTMLElement | null} */ (null));
+  const [isAtEnd, end] = useEndInSight(envelope, !isEditing);
 
   // It changed while it was open: the difference is shown, and its end must be seen again.
   useEffect(() => {
     if (last.current.envelope === envelope) return;
     setWas(last.current.body);
-    setAtEnd(false);
     itemChanged();
     last.current = { envelope, body };
   }, [envelope]);
   useEffect(() => {
-    if (isAtEnd || isEditing || end.current === null) return;
-    const seen = new IntersectionObserver((entries) => {
-      if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
-      readToEnd.add(`${item.id} ${envelope}`);
-      setAtEnd(true);
-    }, { rootMargin: isNarrow.peek() ? BELOW_NARROW : '0px' });
-    seen.observe(end.current);
-    return () => seen.disconnect();
-  }, [isAtEnd, isEditing, envelope]);
+    if (isAtEnd) readToEnd.add(`${item.id} ${envelope}`);
+  }, [isAtEnd, envelope]);
 
   const isExpired = stage === 'expired' || (brief.expires_at !== null && left(brief.expires_at) === null);
   const why = !canAct.value ? 'not connected' : verdict !== null ? 'it is decided already' : isExpired ? 'it has expired' : isAtEnd ? null : 'read to its end first';

@@ -3,9 +3,12 @@
 
 import { html, useEffect, useState } from './preact.js';
 import { get, post } from './api.js';
+import { ask } from './ask.js';
+import { useEndInSight } from './brief.js';
+import { isMeant } from './inbox.js';
 import { useKeys } from './keys.js';
-import { Prose } from './marked.js';
-import { fail, say } from './notices.js';
+import { Exactly, Marked, Prose } from './marked.js';
+import { fail, say, toast } from './notices.js';
 import { part, toTask } from './route.js';
 import { canAct } from './state.js';
 import { act } from './verbs.js';
@@ -42,8 +45,59 @@ function TaskItem({ item: { kind, list, task } }) {
   `;
 }
 
+/** What an agent wants to do. @param {{ item: Extract<Item, { kind: 'other' }> }} of */
+function PermissionItem({ item: { repo, need } }) {
+  const [asked, setAsked] = useState(/** @type {Permission | null} */ (null));
+  const number = need.item.slice(need.item.indexOf('/') + 1);
+  const place = `/v1/permissions/${part(number)}`;
+  useEffect(() => {
+    get(place, { repo }).then(setAsked).catch(fail);
+  }, [place]);
+  const isIdentical = need.settle_with?.endsWith(' --identical') ?? false;
+  const send = (/** @type {'allow' | 'deny'} */ verb, /** @type {object} */ of) =>
+    post(`${place}/${verb}`, { identical: isIdentical, ...of }, { repo })
+      .then(() => say(verb === 'allow' ? 'Allowed.' : 'Denied.'))
+      .catch(fail)
+      .finally(askAgain);
+  const input = asked?.input ?? {};
+  const text = typeof input['command'] === 'string' ? input['command'] : JSON.stringify(input, null, 2);
+  const [isAtEnd, end] = useEndInSight(text, asked !== null);
+  const isReady = canAct.value && asked !== null;
+  const once = (/** @type {() => unknown} */ run) => () => {
+    if (!isReady) toast('Not decided: what is asked is not shown yet.');
+    else if (isMeant()) void run();
+    else say('The item has just changed: press again.');
+  };
+  const why = asked?.request.is_as_asked === false ? 'it was changed since it was asked' : isAtEnd ? null : 'read to its end first';
+  const allow = once(() => (why === null ? send('allow', {}) : toast(`Not allowed: ${why}.`)));
+  const deny = once(async () => {
+    const given = await ask({ title: `Deny request ${number}`, fields: [{ name: 'reason', label: 'Why; the agent is told' }], confirm: 'Deny' });
+    if (given !== null) await send('deny', given.reason ? { reason: given.reason } : {});
+  });
+  useKeys('This request', () => [
+    { key: 'y', does: 'allow it', run: allow },
+    { key: 'n', does: 'deny it', run: deny },
+  ], [asked, isReady, why]);
+  if (asked === null) return html`<h2>${plain(need.line)}</h2>`;
+  const { request } = asked;
+  return html`
+    <h2>${plain(need.line)}</h2>
+    <p class="dim">${request.client} · request ${number}${request.task !== null && ` · task #${request.task}`} · ${age(request.at)} ago${request.dir !== null && html` · in <${Marked} text=${request.dir} />`}</p>
+    ${!request.is_as_asked && html`<p class="warn">⚠ An unknown hand changed it since it was asked: it can only be denied.</p>`}
+    <h3>${plain(request.tool)}</h3>
+    <${Exactly} text=${text}><span ref=${end} class="end">── end ──</span></${Exactly}>
+    <p class="decide">
+      <button type="button" class="main" aria-disabled=${!isReady || why !== null} onClick=${allow}>Allow <kbd>y</kbd></button>
+      <button type="button" class="bad" aria-disabled=${!isReady} onClick=${deny}>Deny… <kbd>n</kbd></button>
+      ${why !== null && html`<span class="dim">${why}</span>`}
+    </p>
+  `;
+}
+
 /** @param {{ item: Extract<Item, { kind: 'other' }> }} of */
-function NeedItem({ item: { at, need } }) {
+function NeedItem({ item }) {
+  const { at, need } = item;
+  if (need.kind === 'permission') return html`<${PermissionItem} item=${item} />`;
   return html`
     <h2>${plain(need.line)}</h2>
     ${at !== null && html`<p class="dim">${age(at)} ago</p>`}
