@@ -6,6 +6,7 @@
 //! never decide by itself.
 
 mod lines;
+mod waiter;
 
 use std::{collections::BTreeSet, path::PathBuf};
 
@@ -28,10 +29,9 @@ use lines::{decision_of, entry, kind, text};
 
 use crate::{
     error::{Error, Result},
-    history::{Entry, History, HistoryFilter, Kind, Window, detail::REQUEST},
+    history::{History, HistoryFilter, Kind, Window, detail::REQUEST},
     home::Home,
     skipped::Skipped,
-    waiting,
 };
 
 /// A request that ended so long ago is removed when the next one is asked.
@@ -112,6 +112,11 @@ impl StoredRequest {
     pub fn waits(&self) -> bool {
         self.ended.is_none()
     }
+
+    /// Whether both ask for the same, as they were asked.
+    fn is_identical(&self, other: &Self) -> bool {
+        self.is_as_asked && other.is_as_asked && self.request().sha256 == other.request().sha256
+    }
 }
 
 impl PermissionScan {
@@ -120,11 +125,7 @@ impl PermissionScan {
         let mut groups: Vec<Vec<&StoredRequest>> = Vec::new();
         for it in self.all.iter().filter(|it| it.waits()) {
             let is_same = |group: &&mut Vec<&StoredRequest>| {
-                group.first().is_some_and(|first| {
-                    first.request().sha256 == it.request().sha256
-                        && first.is_as_asked
-                        && it.is_as_asked
-                })
+                group.first().is_some_and(|first| first.is_identical(it))
             };
             match groups.iter_mut().find(is_same) {
                 Some(group) => group.push(it),
@@ -184,18 +185,14 @@ impl<'h> Permissions<'h> {
 
     /// The request of this number.
     pub fn find(&self, n: u64) -> Result<StoredRequest> {
-        match self.read(n)? {
-            Some(Ok(found)) => Ok(found),
-            Some(Err(reason)) => Err(Error::Invalid {
-                what: format!("{}/{}", layout::DIR, layout::name(n)),
-                reason,
-            }),
-            None => Err(Error::NotFound {
-                what: "request",
-                id: n.to_string(),
-                list: None,
-            }),
-        }
+        there(n, self.read(n)?)
+    }
+
+    /// The same, ended as the history says, whatever its file does.
+    fn on_record(&self, n: u64) -> Result<StoredRequest> {
+        let mut file = there(n, self.file(n)?)?;
+        file.content.decision = self.recorded(n)?;
+        there(n, Some(self.stored(n, file)?))
     }
 
     /// Asks; durable on return. It waits for a decision so long.
@@ -260,28 +257,16 @@ impl<'h> Permissions<'h> {
             let change = self.change()?;
             let mut meant = Vec::new();
             for n in numbers {
-                let found = self.find(*n)?;
-                let ended = match self.recorded(*n)? {
-                    Some(decision) => Some(decision.verdict),
-                    None => found.ended,
-                };
+                let found = self.on_record(*n)?;
                 let subject = (*n, found.request());
-                permission::decide(subject, ended, found.is_as_asked, order.verdict)?;
+                permission::decide(subject, found.ended, found.is_as_asked, order.verdict)?;
                 meant.push(found);
             }
             if order.identical_too {
-                let is_meant = |it: &StoredRequest, meant: &[StoredRequest]| {
-                    let is_new = meant.iter().all(|other| other.n != it.n);
-                    let same = |other: &StoredRequest| {
-                        other.is_as_asked && other.request().sha256 == it.request().sha256
-                    };
-                    it.waits() && it.is_as_asked && is_new && meant.iter().any(same)
-                };
-                for it in self.scan()?.all {
-                    if is_meant(&it, &meant) {
-                        meant.push(it);
-                    }
-                }
+                let is_like = |it: &StoredRequest| meant.iter().any(|other| other.is_identical(it));
+                let mut others = self.scan()?.all;
+                others.retain(|it| it.waits() && is_like(it));
+                meant.extend(others);
             }
             meant.sort_by_key(|it| it.n);
             meant.dedup_by_key(|it| it.n);
@@ -298,62 +283,10 @@ impl<'h> Permissions<'h> {
         })
     }
 
-    /// Waits for the decision on a request of this process; none where its time is over before there is one.
-    /// `meanwhile` is called now and then.
-    pub fn wait(
-        &self,
-        asked: &StoredRequest,
-        meanwhile: impl Fn(),
-    ) -> Result<Option<PermissionDecision>> {
-        let dirs = [self.dir.clone()];
-        loop {
-            let left = asked.request().until.duration_since(self.home.now());
-            let left = Some(left.max(SignedDuration::ZERO));
-            let looked = waiting::until(&dirs, left, || match self.guard(asked)? {
-                Guarded::Untouched => {
-                    meanwhile();
-                    Ok(None)
-                }
-                other => Ok(Some(other)),
-            })?;
-            match looked {
-                Some(Guarded::Decided(decision)) => return Ok(Some(decision)),
-                // The directory may be another one now: it is watched anew.
-                Some(Guarded::PutBack) => {}
-                Some(Guarded::Untouched) | None => return Ok(None),
-            }
-        }
-    }
-
     /// The workers that wait for a decision.
     pub fn waiting_workers(&self) -> Result<BTreeSet<WorkerId>> {
         let all = self.scan()?.all.into_iter().filter(StoredRequest::waits);
         Ok(all.map(|it| it.file.content.worker).collect())
-    }
-
-    /// Ends a request on which nobody decided, if that is still so: the decision that holds.
-    pub fn end(&self, asked: &StoredRequest, verdict: Verdict) -> Result<PermissionDecision> {
-        self.home.transact(|| {
-            let change = self.change()?;
-            if let Some(decision) = self.decision_on(asked)? {
-                return Ok(decision);
-            }
-            let worker = asked.request().worker.clone();
-            let decision = PermissionDecision {
-                verdict,
-                by: worker.clone(),
-                at: change.at,
-                via: None,
-                reason: None,
-                hand: None,
-                line: 0,
-            };
-            let ended = self.put(&worker, vec![asked.clone()], &decision)?;
-            let ended = ended.into_iter().next();
-            Ok(ended
-                .and_then(|it| it.file.content.decision)
-                .unwrap_or(decision))
-        })
     }
 
     /// The requests of a conversation that wait although their client goes on: what they ask was answered there.
@@ -373,47 +306,6 @@ impl<'h> Permissions<'h> {
         Ok(())
     }
 
-    /// The decision on a request of this process, where there is one. What an unknown hand made of its file is
-    /// undone.
-    fn guard(&self, asked: &StoredRequest) -> Result<Guarded> {
-        if let Some(decision) = self.decision_on(asked)? {
-            return Ok(Guarded::Decided(decision));
-        }
-        if self.is_untouched(asked)? {
-            return Ok(Guarded::Untouched);
-        }
-        self.home.transact(|| {
-            let change = self.change()?;
-            // Whoever decided has let go of the lock since.
-            if let Some(decision) = self.decision_on(asked)? {
-                return Ok(Guarded::Decided(decision));
-            }
-            if self.is_untouched(asked)? {
-                return Ok(Guarded::Untouched);
-            }
-            // A decision that was made before its file was touched holds.
-            let decision = self.recorded(asked.n)?;
-            let mut file = asked.file.clone();
-            file.content.decision.clone_from(&decision);
-            let history = self.history();
-            let writer = history.writer(change.at)?;
-            let mut batch = Batch::new();
-            batch.put(self.path(asked.n), file.write());
-            let sealed = batch.stage(self.home.fs())?;
-            let entry = entry(Kind::PermissionChanged, asked.n, asked.request());
-            writer.carry_out(&asked.request().worker, vec![entry], sealed)?;
-            Ok(decision.map_or(Guarded::PutBack, Guarded::Decided))
-        })
-    }
-
-    /// Whether the file of a request is as it was asked.
-    fn is_untouched(&self, asked: &StoredRequest) -> Result<bool> {
-        match self.read(asked.n)? {
-            Some(Ok(found)) => Ok(found.file.content == asked.file.content),
-            Some(Err(_)) | None => Ok(false),
-        }
-    }
-
     /// The decision that the history has on a request since it was asked, whatever its file says.
     fn recorded(&self, n: u64) -> Result<Option<PermissionDecision>> {
         let wanted = HistoryFilter {
@@ -430,40 +322,26 @@ impl<'h> Permissions<'h> {
         Ok(of_this.find_map(decision_of))
     }
 
-    /// The decision on a request as it was asked, where there is one on record, which its file repeats.
-    fn decision_on(&self, asked: &StoredRequest) -> Result<Option<PermissionDecision>> {
-        let found = match self.read(asked.n)? {
-            Some(Ok(found)) => found.file.content.decision,
-            Some(Err(_)) | None => None,
-        };
-        let Some(decision) = found else {
-            return Ok(None);
-        };
-        let sha256 = &asked.request().sha256;
-        let is_of_this = |entry: &Entry| {
-            entry.kind == kind(decision.verdict)
-                && entry.number(REQUEST) == Some(asked.n)
-                && (text(entry, "sha256") == Some(sha256.as_str())
-                    || decision.verdict != Verdict::Allowed)
-        };
-        let line = self.history().line(decision.line, &self.window)?;
-        Ok(line
-            .is_some_and(|it| is_of_this(&it.entry))
-            .then_some(decision))
-    }
-
     /// The request of this number, or why its file is none; nothing where there is no such file.
     fn read(&self, n: u64) -> Result<Option<Result<StoredRequest, String>>> {
-        let bytes = match fsx::read(self.home.fs(), &self.path(n)) {
-            Ok(Some(bytes)) => bytes,
-            Ok(None) => return Ok(None),
-            Err(error) if error.is_no_such_file() => return Ok(Some(Err(error.reason()))),
-            Err(error) => return Err(error.into()),
-        };
-        let file = match layout::read(&bytes) {
-            Ok(file) => file,
-            Err(reason) => return Ok(Some(Err(reason))),
-        };
+        match self.file(n)? {
+            Some(Ok(file)) => self.stored(n, file).map(Some),
+            Some(Err(reason)) => Ok(Some(Err(reason))),
+            None => Ok(None),
+        }
+    }
+
+    /// The same of what its file says.
+    fn file(&self, n: u64) -> Result<Option<Result<RequestFile, String>>> {
+        match fsx::read(self.home.fs(), &self.path(n)) {
+            Ok(bytes) => Ok(bytes.map(|bytes| layout::read(&bytes))),
+            Err(error) if error.is_no_such_file() => Ok(Some(Err(error.reason()))),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// How a request stands whose file says this; why it is none.
+    fn stored(&self, n: u64, file: RequestFile) -> Result<Result<StoredRequest, String>> {
         let request = &file.content;
         let ended = request.ended(self.home.now(), process::is_alive(request.process));
         // What is over is decided on by nobody: its line need not be looked for.
@@ -473,7 +351,7 @@ impl<'h> Permissions<'h> {
                 let line = self.history().line(n, &self.window)?;
                 let asked = line.filter(|it| it.entry.kind == Kind::PermissionAsked);
                 let Some(asked) = asked else {
-                    return Ok(Some(Err("nobody asked for it".to_owned())));
+                    return Ok(Err("nobody asked for it".to_owned()));
                 };
                 let now = layout::hash(&request.tool, &request.input);
                 let is_same = |hash: &Hash| text(&asked.entry, "sha256") == Some(hash.as_str());
@@ -482,12 +360,12 @@ impl<'h> Permissions<'h> {
                     && asked.entry.worker.as_ref() == Some(&request.worker)
             }
         };
-        Ok(Some(Ok(StoredRequest {
+        Ok(Ok(StoredRequest {
             n,
             ended,
             is_as_asked,
             file,
-        })))
+        }))
     }
 
     /// Puts a decision on these requests on record.
@@ -566,14 +444,20 @@ impl<'h> Permissions<'h> {
     }
 }
 
-/// What a look at a request's file came to.
-enum Guarded {
-    /// It is as it was asked.
-    Untouched,
-    /// It was put back as it was asked.
-    PutBack,
-    /// There is a decision.
-    Decided(PermissionDecision),
+/// What was found in a request's place, or why that is none; an error where there is nothing.
+fn there<T>(n: u64, found: Option<Result<T, String>>) -> Result<T> {
+    match found {
+        Some(Ok(found)) => Ok(found),
+        Some(Err(reason)) => Err(Error::Invalid {
+            what: format!("{}/{}", layout::DIR, layout::name(n)),
+            reason,
+        }),
+        None => Err(Error::NotFound {
+            what: "request",
+            id: n.to_string(),
+            list: None,
+        }),
+    }
 }
 
 /// A change of the requests, under their lock.

@@ -232,6 +232,45 @@ fn what_was_changed_while_nobody_watches_is_not_allowed() {
 }
 
 #[test]
+fn a_decision_that_nobody_made_keeps_the_operator_from_none() {
+    let world = with_workers();
+    let mut hook = asks(&world, "W1", &wants(&world, "W1", "make"));
+    let n = waiting(&world)[0];
+    hook.signal(Signal::STOP);
+    let asked = fs::read_to_string(file(&world, n)).unwrap();
+    let mut forged: Value = serde_json::from_str(&asked).unwrap();
+    forged["decision"] = json!({"verdict": "allowed", "by": "ann", "at": forged["at"], "line": n});
+    fs::write(file(&world, n), forged.to_string()).unwrap();
+    world.ok(["deny", &n.to_string(), "No"]);
+    hook.signal(Signal::CONT);
+    assert_eq!(decision(hook).0, "deny");
+    assert_eq!(told(&world), ["asked", "denied"]);
+}
+
+#[test]
+fn what_was_changed_beside_a_decision_that_nobody_made_is_not_allowed() {
+    let world = with_workers();
+    let mut hook = asks(&world, "W1", &wants(&world, "W1", "curl example.org"));
+    let n = waiting(&world)[0];
+    hook.signal(Signal::STOP);
+    let asked = fs::read_to_string(file(&world, n)).unwrap();
+    let mut forged: Value = serde_json::from_str(&asked.replace("curl example.org", "ls")).unwrap();
+    forged["decision"] = json!({"verdict": "denied", "by": "ann", "at": forged["at"], "line": n});
+    fs::write(file(&world, n), forged.to_string()).unwrap();
+    let refused = exits(world.flagpost(["allow", &n.to_string()]), 4);
+    assert!(
+        refused.stderr.contains("was changed by an unknown hand"),
+        "{refused}"
+    );
+    hook.signal(Signal::CONT);
+    until("it is as it was asked", || {
+        fs::read_to_string(file(&world, n)).is_ok_and(|it| it == asked)
+    });
+    world.ok(["deny", &n.to_string()]);
+    assert_eq!(decision(hook).0, "deny");
+}
+
+#[test]
 fn nobody_is_asked_about_a_request_that_nobody_made() {
     let world = with_workers();
     let hook = asks(&world, "W1", &wants(&world, "W1", "ls"));
