@@ -25,7 +25,6 @@ mod notifications;
 mod offline_queue;
 mod repair;
 mod repositories;
-mod requests;
 mod reservations;
 mod sessions;
 mod settings;
@@ -226,8 +225,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("repositories", repositories::check),
     ("targets of landings", repositories::targets),
     ("branches without a task", repositories::ownerless),
-    ("requests", requests::check),
-    ("reservations", reservations::check),
+    ("reservations and requests", reservations::check),
     ("kept reports", offline_queue::check),
     ("coordination directories", coordination::check),
     ("histories", history::check),
