@@ -22,6 +22,36 @@ fn waiting(stage: &Stage) -> Vec<(u64, String)> {
 }
 
 #[test]
+fn what_a_run_gives_claude_in_advance_asks_nobody() {
+    let client = Client::Claude;
+    let mut stage = or_skip!(Stage::new(client, PLAN));
+    stage.set("FLAGPOST_GATE_WAIT", "1h");
+    let given = "config set run.agents.claude.args -- --allowedTools".split(' ');
+    stage.world.ok(given.chain(["Bash(sh copy.sh)"]));
+    let to = stage.world.repository().join("given.md");
+    let script = stage.world.repository().join("copy.sh");
+    std::fs::write(script, "cp README.md given.md\n").unwrap();
+    let copies = shell(client, "sh copy.sh");
+    stage.script(
+        1,
+        [
+            Step::calls([copies]),
+            runs(client, "flagpost done 1 'Copied'"),
+            Step::text("Said."),
+        ],
+    );
+    let run = stage.run(&["--agent", "claude", "--retries", "1"]);
+    run.came_to(0, &["PASS"]);
+    assert!(to.is_file(), "{}", run.shown);
+    let asked = stage.world.history();
+    assert!(
+        asked.iter().all(|it| it["kind"] != "permission.asked"),
+        "{}",
+        run.shown
+    );
+}
+
+#[test]
 fn claude_does_what_is_allowed_and_reads_why_something_is_denied() {
     let client = Client::Claude;
     let mut stage = or_skip!(Stage::new(client, PLAN));
