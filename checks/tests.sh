@@ -78,7 +78,16 @@ both() {
 }
 
 tests() {
-    both processor_lane waiting_lane && all_green "$out/binaries"
+    both processor_lane waiting_lane && all_green "$out/binaries" && return
+    code=$?
+    panics
+    return "$code"
+}
+
+# panics: where and why tests failed, once more at the end of the output, which is what is left of it elsewhere.
+panics() {
+    printf '\n-- why\n'
+    grep -h -A 3 "^thread '.*panicked at" "$out/processor.log" "$out/waiting.log" | cut -c 1-300 | tail -n 40
 }
 
 # all_green BINARIES: these have passed as they are.
