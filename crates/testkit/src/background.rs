@@ -13,7 +13,7 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::patience::patience;
+use crate::{patience::patience, race::until};
 
 /// How often to look at a process.
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
@@ -186,6 +186,16 @@ pub fn is_alive(pid: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let state = stat.rsplit_once(')').map(|(_, rest)| rest.trim_start());
     state.is_some_and(|state| !state.starts_with(['Z', 'X']))
+}
+
+/// No process is left in whose environment this entry, `NAME=value`, is.
+///
+/// # Panics
+/// Where one stays: who is killed takes a moment to go, and so does what looks after a repository once git has ended.
+pub fn none_is_left_with(entry: &str) {
+    until("no process is left", || {
+        with_in_environment(entry).is_empty()
+    });
 }
 
 /// The processes in whose environment this entry, `NAME=value`, is.

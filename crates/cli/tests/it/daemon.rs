@@ -10,7 +10,7 @@ use std::{
 };
 
 use flagpost_testkit::{
-    background::{Background, is_alive, kill, with_in_environment},
+    background::{Background, is_alive, kill, none_is_left_with},
     connection::connected,
     race::{found, until},
     sealed::World,
@@ -168,7 +168,7 @@ fn trap_43_many_starts_make_one_daemon() {
     // None of those that came too late waits to take its place.
     world.ok(["down"]);
     let ours = format!("FLAGPOST_HOME={}", world.home().display());
-    assert_eq!(with_in_environment(&ours), [0; 0]);
+    none_is_left_with(&ours);
 }
 
 #[test]

@@ -38,10 +38,7 @@ fn a_check_that_does_not_end_fails_and_its_children_end_with_it() {
         (child.exists() && passes.exists()).then_some(yard)
     });
     yard.assert_landed([2]);
-    assert_eq!(
-        flagpost_testkit::background::with_in_environment(&marked(&yard)),
-        [0; 0]
-    );
+    flagpost_testkit::background::none_is_left_with(&marked(&yard));
 }
 
 /// What marks the processes of this yard.
@@ -297,9 +294,6 @@ fn the_check_of_a_killed_landing_ends_before_the_next_one_begins() {
         [0; 0]
     );
     yard.lands(&[]);
-    assert_eq!(
-        flagpost_testkit::background::with_in_environment(&marked(&yard)),
-        [0; 0]
-    );
+    flagpost_testkit::background::none_is_left_with(&marked(&yard));
     yard.assert_landed([1, 2]);
 }

@@ -152,10 +152,7 @@ fn a_landing_that_git_holds_up_can_be_ended() {
     landing.signal(Signal::TERM);
     says(landing.end(), 1, &["was interrupted"]);
     let marked = format!("FLAGPOST_HOME={}", mark.display());
-    assert_eq!(
-        flagpost_testkit::background::with_in_environment(&marked),
-        [0; 0]
-    );
+    flagpost_testkit::background::none_is_left_with(&marked);
     std::fs::remove_file(dir.join("hooks/pre-push")).unwrap();
     yard.lands(&["--push", "up"]);
     yard.assert_landed([1, 2]);
