@@ -27,7 +27,7 @@ const PROGRAM: usize = 90_000;
 const BUDGETS: &[Budget] = &[
     Budget {
         krate: "model",
-        lines: 12_940,
+        lines: 13_260,
         goal: 11_000,
         why: "nouns and rules, and how each is shown as JSON; brief and report become one message, and a table's moves those of a list; when a person is notified; when work that did not land is asked about; the ids of machines, and how their fleet stands; words for what files say in names",
     },
@@ -39,13 +39,13 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "core",
-        lines: 41_430,
+        lines: 41_800,
         goal: 31_000,
         why: "the operations and their table; errors, settings, mail and coordination say the same thing several times; doctor looks at each file of a mail; notifications, their settings and channels; what is to land, of which session, and what has landed; hooks and turns tell by one record; which session speaks for which worker through all that clients do with it; a client's settings given back to the byte; the tokens of workers; one order of changes for several machines: the change on its way, what of it is carried out here, the base, an order that begins anew; what is kept while they cannot be reached, and told; what hands did to mail, the names of lists; how the fleet stands, and what is wrong with it; what was taken away since, who acknowledged an altered history, whose hooks run; task files that another program took away, what of git a landing runs, which policy was accepted, pages of a flooded inbox; the bridge tended for daemon and cockpit, reports and lists of other programs",
     },
     Budget {
         krate: "run",
-        lines: 15_222,
+        lines: 15_240,
         goal: 12_500,
         why: "the orchestrator, and what it adds to its agents' clients; it is to send no mail to itself, and to have one trait for a seat; landing: merge, check, move the target, push, mend what a dead landing or a check broke, or pull requests through gh; the stdin of a client that takes turns, briefs and answers by it; what Codex' sandboxes leave; what an agent left uncommitted or running, and a worktree that a hook fails on; clients that stay or never begin, an agent asked to commit; a target and branches that others moved, commits of submodules, git that waits, worktrees that runs left",
     },
@@ -63,7 +63,7 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "cockpit",
-        lines: 6_560,
+        lines: 6_590,
         goal: 6_000,
         why: "a face: six screens and the page of what is to land with its own reader, their keys, what is asked, two sources of wakes; the machines of a fleet; the runs before, what was read to its end, the bridge where no daemon is",
     },
@@ -81,7 +81,7 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "cli",
-        lines: 18_080,
+        lines: 18_150,
         goal: 12_600,
         why: "every verb, its help and its words; simple verbs are to be read off the table of operations; a session that joins and leaves; the token of a worker; the verbs of a fleet of machines, and what is kept where one of them cannot be heard; the verbs of worktrees and of the policy, several briefs at once, a page that fits its rows",
     },
@@ -97,7 +97,7 @@ const TOOLS: &[Budget] = &[
     },
     Budget {
         krate: "testkit",
-        lines: 4_050,
+        lines: 4_060,
         goal: 4_000,
         why: "a disk that loses power and searches that show that they can fail, tables, races, the one deadline of all waits, sealed worlds, a model server, the servers of a fleet's order and the ways between them, the judge of what its machines were told",
     },
