@@ -65,6 +65,7 @@ interface Permission {
     is_as_asked: boolean;
   };
   input: Record<string, unknown>;
+  always: string | null;
 }
 
 interface Worker {

@@ -70,3 +70,16 @@ test('what is not read to its end is not allowed', async (t) => {
   assert.equal((await behavior(hooks[0])).behavior, 'allow');
   assert.deepEqual(page.faults, []);
 });
+
+test('a shows the rule, adds it, and nobody is asked the next time', async (t) => {
+  const { world, page, hooks } = await inbox(t, SIZES.wide, ['W1', 'npm test']);
+  await decidable(page, 'Always');
+  await page.keyboard.press('a');
+  await page.getByText('[[allow]] input = "npm test"').waitFor();
+  assert.equal((await waiting(world)).length, 1);
+  await page.getByRole('button', { name: 'Add', exact: true }).click();
+  assert.equal((await behavior(hooks[0])).behavior, 'allow');
+  assert.equal((await behavior(asks(world, 'W2', 'npm test'))).behavior, 'allow');
+  await page.getByRole('heading', { name: 'Nothing needs you' }).first().waitFor();
+  assert.deepEqual(page.faults, []);
+});

@@ -74,8 +74,14 @@ function PermissionItem({ item: { repo, need } }) {
     const given = await ask({ title: `Deny request ${number}`, fields: [{ name: 'reason', label: 'Why; the agent is told' }], confirm: 'Deny' });
     if (given !== null) await send('deny', given.reason ? { reason: given.reason } : {});
   });
+  const rule = asked?.always ?? null;
+  const always = once(async () => {
+    if (why !== null || rule === null) toast(`Not allowed: ${why ?? 'no rule can do that'}.`);
+    else if ((await ask({ title: 'Add this rule?', text: rule, confirm: 'Add' })) !== null) await send('allow', { identical: false, always: true });
+  });
   useKeys('This request', () => [
     { key: 'y', does: 'allow it', run: allow },
+    { key: 'a', does: 'allow it from now on', run: always },
     { key: 'n', does: 'deny it', run: deny },
   ], [asked, isReady, why]);
   if (asked === null) return html`<h2>${plain(need.line)}</h2>`;
@@ -88,6 +94,7 @@ function PermissionItem({ item: { repo, need } }) {
     <${Exactly} text=${text}><span ref=${end} class="end">── end ──</span></${Exactly}>
     <p class="decide">
       <button type="button" class="main" aria-disabled=${!isReady || why !== null} onClick=${allow}>Allow <kbd>y</kbd></button>
+      ${rule !== null && html`<button type="button" aria-disabled=${!isReady || why !== null} onClick=${always}>Always… <kbd>a</kbd></button>`}
       <button type="button" class="bad" aria-disabled=${!isReady} onClick=${deny}>Deny… <kbd>n</kbd></button>
       ${why !== null && html`<span class="dim">${why}</span>`}
     </p>

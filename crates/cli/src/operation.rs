@@ -45,6 +45,7 @@ pub fn of(context: &Context, command: &Command) -> anyhow::Result<Op> {
         Command::Index(IndexCommand::Status | IndexCommand::Path | IndexCommand::Sql(_)) => {
             Op::HistoryShow
         }
+        Command::Run(args) if args.allows() => Op::PermissionAllow,
         Command::Run(_) => Op::RunStart,
         Command::Stop(_) => Op::RunStop,
         Command::Land(args) => args.operation(),

@@ -104,6 +104,13 @@ impl Request {
         Self::permission(Operation::PermissionAllow, request, "allow", None)
     }
 
+    /// It is allowed, and its like from now on.
+    pub fn always(request: u64) -> Self {
+        let arguments = json!({"request": request, "always": true});
+        let command = format!("flagpost allow {request} --always");
+        Self::new(Operation::PermissionAllow, arguments, command)
+    }
+
     /// It is denied.
     pub fn deny(request: &WaitingPermission, reason: Option<&str>) -> Self {
         Self::permission(Operation::PermissionDeny, request, "deny", reason)

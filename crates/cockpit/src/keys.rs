@@ -147,6 +147,8 @@ commands! {
     Ratify = "ratify" ["y"] INBOX, "let the brief through, allow what is asked";
     /// Reject it.
     Reject = "reject" ["n"] INBOX, "reject or deny it, with a reason";
+    /// Allow it and its like from now on.
+    Always = "always" ["a"] INBOX, "allow what is asked from now on, by a rule";
     /// Rewrite it.
     Edit = "edit" ["e"] INBOX, "edit it in $EDITOR";
     /// Let all through that were read.

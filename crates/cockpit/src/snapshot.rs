@@ -13,7 +13,8 @@ use flagpost_core::{
     messages::MessageView,
     needs::{Need, NeedSubject, Needs, NeedsScope, ReadList, needs},
     order,
-    permissions::StoredRequest,
+    permissions::{Permissions, StoredRequest},
+    policy,
     relay::{
         Fleet,
         briefs::BriefView,
@@ -136,6 +137,8 @@ pub struct WaitingPermission {
     pub request: u64,
     /// Whether there are others like it.
     pub has_others: bool,
+    /// The rule that would allow such a request from now on, as the policy would have it.
+    pub always: Option<String>,
     /// Who asks, as in `W1, W2`.
     pub workers: String,
     /// What it is about, in a line.
@@ -489,7 +492,7 @@ fn all_needs(place: &Place, list: Option<ReadList<'_>>) -> Result<Needs> {
 fn waiting(place: &Place, need: Need) -> WaitingItem {
     let at = need.item.key.at;
     match need.about {
-        NeedSubject::Permission(same) => permission(&same, need.line),
+        NeedSubject::Permission(same) => permission(place, &same, need.line),
         NeedSubject::Brief(view) => WaitingItem::Brief(brief(&view)),
         NeedSubject::Question {
             list,
@@ -519,7 +522,12 @@ fn waiting(place: &Place, need: Need) -> WaitingItem {
 }
 
 /// Where the agents work differs from one to the other: each is named.
-fn permission(same: &[StoredRequest], line: String) -> WaitingItem {
+fn permission(place: &Place, same: &[StoredRequest], line: String) -> WaitingItem {
+    let repository = place.repository.as_ref().map(|it| &it.id);
+    let permissions = repository.map(|id| Permissions::of(&place.home, id));
+    let rule = permissions
+        .zip(same.first())
+        .map(|(of, it)| of.rule_for(it));
     let workers: BTreeSet<&str> = same.iter().map(|it| it.request().worker.as_str()).collect();
     let first = same.first().map(StoredRequest::request);
     let input = first.map(|it| match it.input.get("command").and_then(Value::as_str) {
@@ -542,6 +550,7 @@ fn permission(same: &[StoredRequest], line: String) -> WaitingItem {
     WaitingItem::Permission(WaitingPermission {
         request: same.first().map_or(0, |it| it.n),
         has_others: same.len() > 1,
+        always: rule.and_then(|it| it.ok()).map(|it| policy::spelled(&it)),
         workers: workers.into_iter().collect::<Vec<_>>().join(", "),
         line,
         body,

@@ -24,6 +24,19 @@ pub fn write(path: &Path, bytes: &[u8], replace: bool) -> Result<()> {
     Ok(fsx::rewrite(&RealFs, &real, was.as_deref(), bytes)?)
 }
 
+/// Where a file is, or would be: links above it are followed.
+pub(crate) fn real(path: &Path) -> PathBuf {
+    if let Ok(real) = std::fs::canonicalize(path) {
+        return real;
+    }
+    match (path.parent(), path.file_name()) {
+        (Some(dir), Some(name)) => real(dir).join(name),
+        // It ends with "..".
+        (Some(dir), None) => real(dir).parent().map(Path::to_owned).unwrap_or_default(),
+        (None, _) => path.to_owned(),
+    }
+}
+
 /// Makes a directory with these files, and those above it; `false` where something is there already.
 pub fn create_dir(dir: &Path, files: &[(&str, &str)]) -> Result<bool> {
     if fsx::stat(&RealFs, dir)?.is_some() {

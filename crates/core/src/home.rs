@@ -97,6 +97,8 @@ pub struct Settings {
     pub editor: Option<String>,
     /// `OPENCODE_CONFIG_CONTENT`: what opencode is configured with by its user.
     pub opencode_config: Option<String>,
+    /// `FLAGPOST_RULES`: the number of the history's line that tells what a run allows its agents.
+    pub rules: Option<u64>,
     /// `CLAUDE_CODE_SESSION_ID` or `CODEX_THREAD_ID`: the session of the client that started us.
     pub client_session: Option<String>,
     /// `CLAUDE_PID`: the process of that client, where it says so.
@@ -222,6 +224,7 @@ impl Home {
             columns: var("COLUMNS").and_then(|text| text.parse().ok()),
             editor: var("VISUAL").or_else(|| var("EDITOR")),
             opencode_config: var("OPENCODE_CONFIG_CONTENT"),
+            rules: var("FLAGPOST_RULES").and_then(|text| text.parse().ok()),
             client_session: var("CLAUDE_CODE_SESSION_ID").or(thread),
             client_process: var("CLAUDE_PID").and_then(|text| text.parse().ok()),
             codex_daemon,

@@ -12,7 +12,7 @@ mod log;
 mod original;
 mod permission;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use flagpost_model::{
     TaskId, Token, WorkerId,
@@ -32,6 +32,7 @@ pub use log::{HookLine, HookLog, last_fired};
 
 use crate::{
     error::{Error, Result, describe},
+    files,
     home::Home,
     list::List,
     relay::{
@@ -61,6 +62,8 @@ pub struct HookCaller<'h> {
     pub client: Client,
     /// Whether nobody sits at the client: a run has started it.
     pub is_unattended: bool,
+    /// The number of the history's line that tells what the run allows its agents.
+    pub rules: Option<u64>,
 }
 
 impl HookCaller<'_> {
@@ -237,22 +240,9 @@ impl HookCaller<'_> {
     /// A file of the repository as reservations name it, links followed; none where it lies elsewhere.
     fn within(&self, path: &Path, dir: Option<&Path>) -> Option<String> {
         let top = std::fs::canonicalize(&self.repository.top).ok()?;
-        let path = real(&dir.unwrap_or(&self.repository.top).join(path));
+        let path = files::real(&dir.unwrap_or(&self.repository.top).join(path));
         let inside = path.strip_prefix(&top).ok()?;
         Some(inside.to_string_lossy().into_owned())
-    }
-}
-
-/// Where a file is, or would be: links above it are followed.
-fn real(path: &Path) -> PathBuf {
-    if let Ok(real) = std::fs::canonicalize(path) {
-        return real;
-    }
-    match (path.parent(), path.file_name()) {
-        (Some(dir), Some(name)) => real(dir).join(name),
-        // It ends with "..".
-        (Some(dir), None) => real(dir).parent().map(Path::to_owned).unwrap_or_default(),
-        (None, _) => path.to_owned(),
     }
 }
 

@@ -38,6 +38,7 @@ pub mod operations;
 pub mod order;
 pub mod permissions;
 pub mod plans;
+pub mod policy;
 pub mod questions;
 mod readable;
 pub mod registry;

@@ -2,10 +2,11 @@
 //!
 //! Owns the repository's `requests` directory. A change of it is made under its lock, and the line in the history is
 //! durable first: that line is the decision, the file repeats it. Invariants: a request is decided once; nobody is
-//! allowed what was not asked; a decision without its line is none, and whoever waits puts the file back. It must
-//! never decide by itself.
+//! allowed what was not asked; a decision without its line is none, and whoever waits puts the file back. Only a
+//! person or a rule of theirs decides.
 
 mod lines;
+mod rules;
 mod waiter;
 
 use std::{collections::BTreeSet, path::PathBuf};
@@ -23,9 +24,10 @@ use flagpost_model::{
     permission::{self, PermissionDecision, PermissionRequest, Verdict},
 };
 use jiff::{SignedDuration, Timestamp};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use lines::{decision_of, entry, kind, text};
+use lines::{decided, decision_of, entry, text};
+pub use rules::AlwaysRule;
 
 use crate::{
     error::{Error, Result},
@@ -78,6 +80,8 @@ pub struct NewRequest {
     pub input: Value,
     /// Where the agent works.
     pub dir: Option<String>,
+    /// The number of the history's line with the rules of the agent's run.
+    pub rules: Option<u64>,
 }
 
 /// What the operator wants.
@@ -195,13 +199,13 @@ impl<'h> Permissions<'h> {
         there(n, Some(self.stored(n, file)?))
     }
 
-    /// Asks; durable on return. It waits for a decision so long.
+    /// Asks, unless a rule decides; durable on return. It waits for a decision so long.
     pub fn ask(&self, new: &NewRequest, length: SignedDuration) -> Result<StoredRequest> {
         self.home.transact(|| {
             let change = self.change()?;
             let (list, task) = new.task.clone().unzip();
             let sha256 = layout::hash(&new.tool, &new.input);
-            let request = PermissionRequest {
+            let mut request = PermissionRequest {
                 worker: new.worker.clone(),
                 list,
                 task,
@@ -216,22 +220,32 @@ impl<'h> Permissions<'h> {
                 until: change.at + length,
                 decision: None,
             };
-            let file = RequestFile::new(request);
+            let ruled = self.ruled(&request, new.rules, change.at)?;
             let history = self.history();
             let writer = history.writer(change.at)?;
             let n = writer.next();
+            let asked = entry(Kind::PermissionAsked, n, &request);
+            let mut entries = vec![asked.detail("about", request.line())];
+            if let Some(decision) = ruled {
+                let decision = PermissionDecision {
+                    line: n + 1,
+                    ..decision
+                };
+                entries.push(decided(n, &request, &decision));
+                request.decision = Some(decision);
+            }
+            let ended = request.decision.as_ref().map(|it| it.verdict);
+            let file = RequestFile::new(request);
             let mut batch = Batch::new();
             batch.create(self.path(n), file.write());
             for over in self.long_over(change.at)? {
                 batch.remove(self.path(over));
             }
-            let entry = entry(Kind::PermissionAsked, n, &file.content);
-            let entry = entry.detail("about", file.content.line());
             let sealed = batch.stage(self.home.fs())?;
-            writer.carry_out(&new.worker, vec![entry], sealed)?;
+            writer.carry_out(&new.worker, entries, sealed)?;
             Ok(StoredRequest {
                 n,
-                ended: None,
+                ended,
                 is_as_asked: true,
                 file,
             })
@@ -276,6 +290,8 @@ impl<'h> Permissions<'h> {
                 at: change.at,
                 via: Some(order.via),
                 reason: order.reason.clone(),
+                rule: None,
+                policy: None,
                 hand: Some(process::own_identity().clone()),
                 line: 0,
             };
@@ -389,18 +405,7 @@ impl<'h> Permissions<'h> {
             });
             it.ended = Some(decision.verdict);
             batch.put(self.path(it.n), it.file.write());
-            let request = it.request();
-            let mut entry = entry(kind(decision.verdict), it.n, request);
-            if let Some(via) = decision.via {
-                entry = entry.detail("via", via.as_str());
-            }
-            if let Some(reason) = &decision.reason {
-                entry = entry.detail("reason", reason.as_str());
-            }
-            if let Some(hand) = &decision.hand {
-                entry = entry.detail("hand", json!(hand));
-            }
-            entries.push(entry);
+            entries.push(decided(it.n, it.request(), decision));
         }
         let sealed = batch.stage(self.home.fs())?;
         writer.carry_out(actor, entries, sealed)?;

@@ -3,6 +3,11 @@
 //! Owns what a request is, what may be decided on it and when. A request is decided once, for the input that its
 //! number stands for: a changed one is allowed by nobody. Nobody decides for an agent that waits no more. Pure.
 
+pub mod rule;
+mod shell;
+
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -84,6 +89,12 @@ pub struct PermissionDecision {
     /// The decider's words.
     #[serde(default)]
     pub reason: Option<String>,
+    /// The rules that decided; null where a person did.
+    #[serde(default)]
+    pub rule: Option<String>,
+    /// The SHA-256 of the policy that they are from, in hexadecimal; null where they are a run's.
+    #[serde(default)]
+    pub policy: Option<Hash>,
     /// The process that the decision came through; null where nobody decided.
     #[serde(default)]
     pub hand: Option<ProcessIdentity>,
@@ -129,12 +140,38 @@ impl PermissionRequest {
         }
     }
 
+    /// What its tool is called with, so far as a tool of this name is known.
+    pub fn subject(&self) -> Subject<'_> {
+        let text = |key: &str| self.input.get(key).and_then(Value::as_str);
+        let keys = self.input.as_object().into_iter().flat_map(|it| it.keys());
+        let told = match self.tool.as_str() {
+            SHELL => {
+                // Whatever else it is called with may change what the command may do.
+                let is_plain = keys
+                    .into_iter()
+                    .all(|key| SHELL_KEYS.contains(&key.as_str()));
+                text("command")
+                    .filter(|_| is_plain)
+                    .map(Subject::CommandLine)
+            }
+            // What the words of another program's tool mean, it alone knows.
+            tool if tool.starts_with("mcp__") => None,
+            _ => {
+                let path = text("file_path").or_else(|| text("notebook_path"));
+                let other = || text("url").or_else(|| text("query"));
+                let other = || other().map(|it| Subject::Text(it.into()));
+                path.map(Subject::Path).or_else(other)
+            }
+        };
+        told.unwrap_or_else(|| Subject::Text(self.input.to_string().into()))
+    }
+
     /// What it is about, in a line: of a command its first line, of a file its path.
     pub fn line(&self) -> String {
-        let text = |key: &str| self.input.get(key).and_then(Value::as_str);
-        let told = ["command", "file_path", "notebook_path", "url", "query"];
-        let told = told.into_iter().find_map(text).map(str::to_owned);
-        let told = told.unwrap_or_else(|| self.input.to_string());
+        let told = match self.subject() {
+            Subject::CommandLine(text) | Subject::Path(text) => Cow::Borrowed(text),
+            Subject::Text(text) => text,
+        };
         let mut lines = told.trim().lines();
         let first: String = lines
             .next()
@@ -150,6 +187,23 @@ impl PermissionRequest {
         plain(&format!("{tool}: {first}{more}")).replace('\n', " ")
     }
 }
+
+/// What the tool of a request is called with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Subject<'r> {
+    /// The command line of a shell.
+    CommandLine(&'r str),
+    /// The path of a file.
+    Path(&'r str),
+    /// An address, a question, or all of it as JSON.
+    Text(Cow<'r, str>),
+}
+
+/// The tool that runs command lines.
+const SHELL: &str = "Bash";
+
+/// What it is called with where nothing but the command line matters.
+const SHELL_KEYS: [&str; 4] = ["command", "description", "timeout", "run_in_background"];
 
 /// So many characters of what a request is about are told in a line.
 const LINE: usize = 160;
@@ -187,7 +241,7 @@ mod tests {
 
     use super::*;
 
-    fn request(tool: &str, input: Value) -> PermissionRequest {
+    pub(super) fn request(tool: &str, input: Value) -> PermissionRequest {
         PermissionRequest {
             worker: "W1".parse().unwrap(),
             list: None,
@@ -216,6 +270,8 @@ mod tests {
             at: at("2026-05-13T14:10:00Z"),
             via,
             reason: None,
+            rule: None,
+            policy: None,
             hand: None,
             line: 9,
         };

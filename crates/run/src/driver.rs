@@ -42,10 +42,12 @@ use std::{
 use flagpost_core::{
     self as core, List,
     landing::{GitSettings, Target},
+    permissions::Permissions,
     sessions::{self, Live, Sessions, Start},
 };
 use flagpost_model::{
     SessionId, TaskId, WorkerId,
+    glob::Glob,
     task::{KeptWorktrees, Uncommitted},
 };
 use jiff::{SignedDuration, Timestamp};
@@ -96,6 +98,8 @@ pub struct Options {
     pub agents: Vec<Agent>,
     /// Resident workers: they run by themselves and are given tasks as messages.
     pub workers: Vec<WorkerId>,
+    /// The commands that the agents may run without asking, while the run lasts.
+    pub allow: Vec<Glob>,
     /// How it is scheduled.
     pub config: RunConfig,
     /// How long a claim lasts that is not renewed.
@@ -213,6 +217,10 @@ pub fn run(
         &start,
         |outlines| plan(outlines, wanted),
     )?;
+    let rules = (!options.allow.is_empty()).then(|| {
+        let permissions = Permissions::of(stage.home, &stage.repository.id);
+        permissions.open_session(&options.actor, begun.live.id(), &options.allow)
+    });
     // What agents change from now on is told before anything lands.
     let git = GitSettings::of(stage.repository)?;
     let changed = git.changed(stage.home, stage.repository)?;
@@ -247,6 +255,7 @@ pub fn run(
         residents,
         account: RunRecord::new(begun.live.started(), &outlines, options),
         live: begun.live,
+        rules: rules.transpose()?,
         worktrees,
         target: target.flatten(),
         earlier,
@@ -309,6 +318,8 @@ struct Driver<'a> {
     list: Following,
     residents: Residents<'a>,
     live: Live<'a>,
+    /// The number of the history's line that tells what the agents may run without asking.
+    rules: Option<u64>,
     account: RunRecord,
     worktrees: Option<Worktrees>,
     /// What work of these worktrees lands on, as it was when the run began.

@@ -25,6 +25,9 @@ pub(crate) const TASK: &str = "FLAGPOST_TASK";
 /// The variable that numbers its attempt.
 pub(crate) const ATTEMPT: &str = "FLAGPOST_ATTEMPT";
 
+/// The variable that numbers the history's line with what the agents may do without asking.
+pub(crate) const RULES: &str = "FLAGPOST_RULES";
+
 /// The variables by which an agent's processes are known: children have them too.
 const OF_AGENT: [&str; 3] = [SESSION, TASK, ATTEMPT];
 

@@ -201,6 +201,7 @@ fn options(actor: WorkerId, agent: &Path) -> anyhow::Result<Options> {
         actor,
         agents: vec![agent.parse()?],
         workers: Vec::new(),
+        allow: Vec::new(),
         config: RunConfig {
             timeout: Some(PATIENCE),
             wait_for_answers: true,

@@ -98,6 +98,7 @@ fn answer(globals: Globals, event: HookEvent, client: Client) -> Option<String> 
             .and_then(|(task, token)| Some((context.list().ok()?, task, token))),
         client,
         is_unattended: context.settings.report.is_some(),
+        rules: context.settings.rules,
     };
     let answer = match event {
         HookEvent::Permission => permission(&caller, &input),

@@ -8,6 +8,7 @@ use flagpost_core::{
     Error,
     answers::{PermissionInFull, PermissionsAnswer},
     permissions::{PermissionOrder, Permissions, StoredRequest},
+    policy,
 };
 use flagpost_model::{WorkerId, decision::Via, glob::Glob, permission::Verdict};
 
@@ -17,8 +18,8 @@ use crate::{
     output::Answer,
     screen::Screen,
     shape::skipped_notes,
-    streams::{ask, say},
-    terminal::counted,
+    streams::{ask, confirm, say},
+    terminal::{clean, counted},
     text::one_line,
 };
 
@@ -28,6 +29,7 @@ use crate::{
     override_usage = "flagpost allow [OPTIONS] <REQUEST|WORKER|all>…",
     after_help = "Example: flagpost allow 412\n\
     flagpost allow 412 --identical\n\
+    flagpost allow 412 --always\n\
     flagpost allow all --scope 'W{1,2}'\n\n\
     'flagpost permission list' shows what waits. A worker's name means its request, all means every request that\n\
     waits: it is shown, and you are asked."
@@ -39,6 +41,12 @@ pub struct AllowArgs {
     /// Also the identical requests of other workers
     #[arg(long)]
     identical: bool,
+    /// Also add the rule to the policy that allows its like from now on; it is shown, and you are asked
+    #[arg(long, conflicts_with = "identical")]
+    always: bool,
+    /// With --always: do not ask
+    #[arg(long, short, requires = "always")]
+    yes: bool,
     /// Of all, only the workers that this pattern takes, as in W{1,2}
     #[arg(long, value_name = "GLOB")]
     scope: Option<String>,
@@ -97,6 +105,14 @@ pub fn allow(context: &Context, args: &AllowArgs) -> anyhow::Result<Answer> {
         return Err(usage("--scope goes with all, as in allow all"));
     }
     let permissions = permissions(context)?;
+    if args.always {
+        return match args.requests.as_slice() {
+            [one] if !is_all => always(context, &permissions, one, args.yes),
+            _ => Err(usage(
+                "--always takes one request by its number, as in allow 412 --always",
+            )),
+        };
+    }
     let meant = match is_all {
         true => everything(&permissions, args.scope.as_deref())?,
         false => named(&permissions, &args.requests, Verdict::Allowed)?,
@@ -110,6 +126,32 @@ pub fn allow(context: &Context, args: &AllowArgs) -> anyhow::Result<Answer> {
         &meant,
         order(Verdict::Allowed, None, args.identical),
     )
+}
+
+/// Adds the rule that allows a request and its like; it is shown, and the operator is asked.
+fn always(
+    context: &Context,
+    permissions: &Permissions<'_>,
+    word: &str,
+    is_agreed: bool,
+) -> anyhow::Result<Answer> {
+    let n = word.parse();
+    let n =
+        n.map_err(|_| usage("--always takes a request by its number, as in allow 412 --always"))?;
+    let always = permissions.always(n)?;
+    say(&clean(&policy::spelled(&always.rule), false));
+    for n in always.meant.iter().filter(|it| **it != n) {
+        say(&format!("it allows request {n} too, which waits"));
+    }
+    let name = &context.own_repository()?.name;
+    let question = format!("add this rule to the policy of {name}, and accept that?");
+    confirm(is_agreed, &question, "nothing was decided")?;
+    let (path, allowed) = permissions.allow_always(&context.actor()?, &always, Via::Cli)?;
+    let mut text = told(&allowed, Verdict::Allowed);
+    text += &format!("the rule is in {}\n", path.display());
+    Ok(Answer::of(&PermissionsAnswer::of(&allowed, &[]))
+        .text(text)
+        .ids(allowed.iter().map(|it| it.n)))
 }
 
 /// Denies.
@@ -165,7 +207,8 @@ fn list(context: &Context, args: &PermissionListArgs) -> anyhow::Result<Answer> 
 }
 
 fn show(context: &Context, args: &PermissionShowArgs) -> anyhow::Result<Answer> {
-    let found = permissions(context)?.find(args.request)?;
+    let permissions = permissions(context)?;
+    let found = permissions.find(args.request)?;
     let (request, screen) = (found.request(), Screen::of(context));
     let state = state(&found);
     let mut text = format!(
@@ -187,6 +230,7 @@ fn show(context: &Context, args: &PermissionShowArgs) -> anyhow::Result<Answer> 
             decision.map(|it| format!("by {} {}", it.by, screen.time(it.at))),
         ),
         ("reason", decision.and_then(|it| it.reason.clone())),
+        ("rule", decision.and_then(|it| it.rule.clone())),
         ("tool", Some(request.tool.clone())),
     ] {
         if let Some(value) = value {
@@ -197,7 +241,8 @@ fn show(context: &Context, args: &PermissionShowArgs) -> anyhow::Result<Answer> 
         text += "  changed  by an unknown hand since it was asked: it can only be denied\n";
     }
     text += &format!("\n{:#}\n", request.input);
-    Ok(Answer::of(&PermissionInFull::from(&found))
+    let always = permissions.rule_for(&found).ok();
+    Ok(Answer::of(&PermissionInFull::of(&found, always.as_ref()))
         .text(text)
         .ids([found.n]))
 }
@@ -305,9 +350,15 @@ fn must_agree(requests: &[&StoredRequest], verdict: Verdict) -> anyhow::Result<(
 
 fn decide(context: &Context, meant: &[u64], order: PermissionOrder) -> anyhow::Result<Answer> {
     let decided = permissions(context)?.decide(&context.actor()?, meant, &order)?;
-    let verdict = order.verdict;
+    Ok(Answer::of(&PermissionsAnswer::of(&decided, &[]))
+        .text(told(&decided, order.verdict))
+        .ids(decided.iter().map(|it| it.n)))
+}
+
+/// What was decided, a line each.
+fn told(decided: &[StoredRequest], verdict: Verdict) -> String {
     let mut text = String::new();
-    for it in &decided {
+    for it in decided {
         let request = it.request();
         text += &format!(
             "{verdict} {} of {}: {}\n",
@@ -322,7 +373,5 @@ fn decide(context: &Context, meant: &[u64], order: PermissionOrder) -> anyhow::R
             counted(decided.len(), "request", "requests")
         );
     }
-    Ok(Answer::of(&PermissionsAnswer::of(&decided, &[]))
-        .text(text)
-        .ids(decided.iter().map(|it| it.n)))
+    text
 }

@@ -1,7 +1,7 @@
 //! `policy`: which rules may decide on briefs.
 
 use clap::Subcommand;
-use flagpost_core::relay::policy;
+use flagpost_core::policy;
 use flagpost_model::view;
 
 use crate::{

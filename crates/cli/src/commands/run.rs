@@ -19,6 +19,7 @@ use flagpost_core::{
 };
 use flagpost_model::{
     TaskId, WorkerId,
+    glob::Glob,
     plan::{Graph, Schedule, is_open},
     task::{Outline, State},
 };
@@ -80,6 +81,10 @@ pub struct RunArgs {
     /// they have no hands for
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
     workers: Vec<String>,
+    /// Let the agents run commands like this without asking, while the run lasts, as in --allow 'npm test'; given
+    /// again for several
+    #[arg(long, value_name = "GLOB")]
+    allow: Vec<Glob>,
     /// How many tasks run side by side [default: one for each worker, and for an agent the setting
     /// run.max_parallel, else 5]
     #[arg(long, value_name = "N")]
@@ -125,6 +130,13 @@ pub struct RunArgs {
     dry_run: bool,
     #[command(flatten)]
     limits: terms::Limits,
+}
+
+impl RunArgs {
+    /// Whether it decides on what agents may do.
+    pub fn allows(&self) -> bool {
+        !self.allow.is_empty()
+    }
 }
 
 const NO_AGENT: &str = "name an agent: --agent claude, or for every run 'flagpost config set run.agent claude'; or \
@@ -200,6 +212,7 @@ pub fn run(context: &Context, args: &RunArgs) -> anyhow::Result<Answer> {
         actor: context.actor()?,
         agents,
         workers,
+        allow: args.allow.clone(),
         config,
         lease,
         stall_after: stall_after(&settings, args)?,
@@ -293,6 +306,11 @@ fn crew(args: &RunArgs) -> anyhow::Result<Vec<WorkerId>> {
             return Err(usage(format!("--workers names {worker} twice")));
         }
         crew.push(worker);
+    }
+    if !crew.is_empty() && args.allows() {
+        return Err(usage(
+            "--allow is for processes: for a worker that runs by itself, 'flagpost allow --always' adds a rule",
+        ));
     }
     if !crew.is_empty() && args.worktrees {
         return Err(usage(

@@ -1,6 +1,8 @@
 //! What an agent wants to do is asked, decided once, and answered to its client: from outside, with what Claude
 //! Code's hook sends and reads.
 
+mod rules;
+
 use std::{fs, path::PathBuf, process::Stdio};
 
 use flagpost_testkit::{background::Background, race::until, sealed::World};

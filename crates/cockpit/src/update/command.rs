@@ -37,6 +37,7 @@ pub(super) fn carry_out(app: &mut App, command: KeyCommand, at: Duration) -> Vec
         KeyCommand::Ratify => return decide::ratify(app, at),
         KeyCommand::Reject => return decide::reject(app, at),
         KeyCommand::Edit => return decide::edit(app, at),
+        KeyCommand::Always => return decide::always(app, at),
         KeyCommand::RatifyAll => return decide::ratify_all(app, at),
         KeyCommand::Answer => return answer(app, at),
         KeyCommand::Claim => return change(app, Operation::TaskClaim, "claim", at),

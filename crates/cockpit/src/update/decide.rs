@@ -76,6 +76,27 @@ pub(super) fn ratify(app: &mut App, at: Duration) -> Vec<Act> {
     }
 }
 
+/// Shows the rule that would allow such a request from now on, and asks.
+pub(super) fn always(app: &mut App, at: Duration) -> Vec<Act> {
+    match selected_request(app, at) {
+        None => refuse(app, at, "only a request is allowed by a rule"),
+        Some(Err(why)) => refuse(app, at, why),
+        Some(Ok(request)) => match &request.always {
+            None => refuse(app, at, "no rule can allow it: y or n decides this one"),
+            Some(_) if !app.has_shown_request(&request) => refuse(app, at, UNSEEN),
+            Some(rule) => {
+                let rule = rule.trim().replace('\n', " ");
+                let question = format!("add the rule {} and accept it?", text::line(&rule));
+                app.prompt = Some(Prompt::confirm(
+                    question,
+                    vec![Request::always(request.request)],
+                ));
+                Vec::new()
+            }
+        },
+    }
+}
+
 fn ratify_brief(app: &mut App, at: Duration) -> Vec<Act> {
     match decidable(app, at) {
         Err(why) => refuse(app, at, why),

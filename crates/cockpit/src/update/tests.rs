@@ -1,6 +1,7 @@
 //! What keys and events do, without a terminal.
 
 mod beside;
+mod requests;
 
 use std::sync::Arc;
 

@@ -3,14 +3,14 @@
 use flagpost_model::{
     ListRef, TaskId, WorkerId,
     client::Client,
-    permission::{PermissionDecision, Verdict},
+    permission::{PermissionDecision, Verdict, rule::PermissionRule},
     view,
 };
 use jiff::Timestamp;
 use serde_json::Value;
 
 use super::each;
-use crate::{Skipped, permissions::StoredRequest};
+use crate::{Skipped, permissions::StoredRequest, policy};
 
 view! {
     /// What agents ask to be allowed.
@@ -60,11 +60,22 @@ view! {
     /// What an agent asks to be allowed, in full.
     ///
     /// After 'flagpost permission show'.
-    pub struct PermissionInFull<'a> from it: &'a StoredRequest {
+    pub struct PermissionInFull<'a> {
         /// All of it but the input.
-        request: PermissionRow<'a> = it.into(),
+        request: PermissionRow<'a>,
         /// What the tool is called with, as the client has it.
-        input: &'a Value = &it.request().input,
+        input: &'a Value,
+        /// The rule that would allow its like from now on, as the policy would have it; null where it is over, or where
+        /// another rule has the operator asked.
+        always: Option<String>,
+    }
+}
+
+impl<'a> PermissionInFull<'a> {
+    /// A request, and the rule that would allow its like.
+    pub fn of(request: &'a StoredRequest, always: Option<&PermissionRule>) -> Self {
+        let always = always.map(policy::spelled);
+        Self::new(request.into(), &request.request().input, always)
     }
 }
 

@@ -8,7 +8,7 @@ use super::{Finding, describe, world::World};
 use crate::{
     config::{self, Config},
     error::Result,
-    relay::policy,
+    policy,
     shell::quoted,
 };
 

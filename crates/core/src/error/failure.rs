@@ -214,6 +214,14 @@ pub fn judge(error: &Error) -> (FailureKind, Option<String>) {
             FailureKind::NotFound,
             hint("'flagpost permission list' shows what waits"),
         ),
+        Error::RuleAsks { n } => (
+            FailureKind::Conflict,
+            hint(&format!("'flagpost allow {n}' allows it this once")),
+        ),
+        Error::PolicyWithheld => (
+            FailureKind::Conflict,
+            hint("'flagpost policy accept' shows it and asks"),
+        ),
         Error::Clock { .. } => (
             FailureKind::Invalid,
             hint("set it; 'timedatectl' tells whether it is kept by the network"),

@@ -103,6 +103,15 @@ pub enum Error {
         /// Who.
         worker: WorkerId,
     },
+    /// A rule has the operator asked whatever another allows.
+    #[error("a rule of the policy has you asked about request {n}, whatever another allows")]
+    RuleAsks {
+        /// Which request.
+        n: u64,
+    },
+    /// The policy says what nobody accepted, and is not to be accepted along with something else.
+    #[error("the operator has not accepted the policy as it is")]
+    PolicyWithheld,
     /// Nothing can be made from what the clock says.
     #[error("the clock of this machine says {now:.0}: Flagpost counts from 1970 to 9998")]
     Clock {

@@ -11,6 +11,9 @@ pub(crate) const RESERVATION: &str = "reservation";
 /// The number of a request for a permission, on each line about one.
 pub(crate) const REQUEST: &str = "request";
 
+/// The rules that decided on a request, on the line of that decision.
+pub(crate) const RULE: &str = "rule";
+
 /// The directory of the table that a line tells of.
 pub(crate) const TABLE: &str = "coordination";
 

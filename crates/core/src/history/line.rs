@@ -175,6 +175,8 @@ kinds! {
     PermissionExpired = "permission.expired",
     /// The client needs no answer any more: it was answered in its own window, or has ended.
     PermissionWithdrawn = "permission.withdrawn",
+    /// Whoever began a run allowed its agents something.
+    PermissionRules = "permission.rules",
     /// A hand that nobody knows changed a request, which was put back as it was asked.
     PermissionChanged = "permission.changed_outside",
     /// The highest id that a list ever gave out was found anew.
@@ -207,6 +209,7 @@ impl Kind {
             Self::EnvelopesArchived => "mail archived",
             Self::TaskLanded => "task landed",
             Self::TaskRefused => "landing refused",
+            Self::PermissionRules => "rules of a run",
             Self::TaskNoCommit => "task passed, no commit",
             other => other.as_str(),
         };

@@ -28,7 +28,7 @@ use serde_json::Value;
 
 use super::{
     Entry, Fate, History, Kind,
-    detail::{REQUEST, RESERVATION, TABLE, TOKEN_HASH},
+    detail::{REQUEST, RESERVATION, RULE, TABLE, TOKEN_HASH},
 };
 use crate::{
     error::{Error, Result},
@@ -236,8 +236,9 @@ impl History<'_> {
                 | Kind::PermissionWithdrawn
         );
         let read = match fsx::read(self.home.fs(), &dir.join(requests::name(request))) {
-            // A decision replaces a file at once: one that is gone was taken away since.
-            Ok(None) => return Ok(decides),
+            // A decision replaces a file at once: one that is gone was taken away since. A rule decides with the
+            // request, before there is a file.
+            Ok(None) => return Ok(decides && !entry.detail.contains_key(RULE)),
             Ok(Some(bytes)) => requests::read(&bytes),
             // Unreadable says nothing about what happened before it became so.
             Err(error) if error.is_unreadable_file() => return Ok(true),

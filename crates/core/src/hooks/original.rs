@@ -10,7 +10,7 @@ use flagpost_disk::fsx;
 use flagpost_model::envelope::Hash;
 use serde::{Deserialize, Serialize};
 
-use crate::{error::Result, home::Home};
+use crate::{error::Result, files, home::Home};
 
 /// The directory's name.
 const DIR: &str = "client-settings";
@@ -74,7 +74,7 @@ impl OriginalSettings {
 }
 
 fn file(home: &Home, path: &Path) -> std::path::PathBuf {
-    let place = super::real(path);
+    let place = files::real(path);
     let name = Hash::of(place.as_os_str().as_bytes());
     let name = format!("{}.json", name.as_str());
     home.root().join(DIR).join(name)

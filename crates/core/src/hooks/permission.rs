@@ -41,6 +41,7 @@ impl HookCaller<'_> {
                 .dir
                 .as_ref()
                 .map(|it| it.to_string_lossy().into_owned()),
+            rules: self.rules,
         };
         let permissions = self.permissions();
         let mut asked = permissions.ask(&new, wait);
@@ -59,10 +60,13 @@ impl HookCaller<'_> {
     pub fn wait(&self, asked: &StoredRequest) -> Result<HookAnswer> {
         let permissions = self.permissions();
         // A lease that cannot be renewed is told of by whoever ends the task.
-        let decided = permissions.wait(asked, || self.renew().unwrap_or_default())?;
-        let decision = match decided {
-            Some(decision) => decision,
-            None => permissions.end(asked, Verdict::Expired)?,
+        let renew = || self.renew().unwrap_or_default();
+        let decision = match &asked.request().decision {
+            Some(by_rule) => by_rule.clone(),
+            None => match permissions.wait(asked, renew)? {
+                Some(decision) => decision,
+                None => permissions.end(asked, Verdict::Expired)?,
+            },
         };
         let answer = self.answer_to(&decision);
         let log = HookLog::of(self.home, &self.worker);
@@ -73,9 +77,10 @@ impl HookCaller<'_> {
     fn answer_to(&self, decision: &PermissionDecision) -> HookAnswer {
         match decision.verdict {
             Verdict::Allowed => HookAnswer::Allow,
-            Verdict::Denied => HookAnswer::Deny(short(&match &decision.reason {
-                Some(reason) => format!("The operator denied this: {reason}"),
-                None => "The operator denied this.".to_owned(),
+            Verdict::Denied => HookAnswer::Deny(short(&match (&decision.reason, &decision.rule) {
+                (Some(reason), _) => format!("The operator denied this: {reason}"),
+                (None, Some(rule)) => format!("A rule of the operator's denies this: {rule}"),
+                (None, None) => "The operator denied this.".to_owned(),
             })),
             // Whoever sits there is asked by the client itself.
             Verdict::Expired if !self.is_unattended => HookAnswer::Nothing,

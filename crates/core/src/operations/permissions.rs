@@ -20,6 +20,10 @@ const IDENTICAL: Parameter = Parameter::flag(
     "identical",
     "Also the identical requests of other workers that wait.",
 );
+const ALWAYS: Parameter = Parameter::flag(
+    "always",
+    "Also add the rule to the policy that allows its like from now on, and accept it.",
+);
 const REASON: Parameter = Parameter::text("reason", "Why; the agent is told.");
 
 pub(super) const ENTRIES: &[OperationEntry] = &[
@@ -40,12 +44,10 @@ pub(super) const ENTRIES: &[OperationEntry] = &[
     OperationEntry::new(
         Operation::PermissionAllow,
         "Allows what an agent asks for; an agent may not",
-        Run::Answer("permissions", |caller, arguments| {
-            decide(caller, arguments, Verdict::Allowed)
-        }),
+        Run::Answer("permissions", allow),
     )
     .asking(&[Repo, Actor])
-    .taking(&[REQUEST, IDENTICAL]),
+    .taking(&[REQUEST, IDENTICAL, ALWAYS]),
     OperationEntry::new(
         Operation::PermissionDeny,
         "Denies what an agent asks for; an agent may not",
@@ -65,8 +67,21 @@ fn list(caller: &Caller, arguments: &Arguments) -> Result<Value> {
 }
 
 fn show(caller: &Caller, arguments: &Arguments) -> Result<Value> {
-    let found = permissions(caller)?.find(request(arguments)?)?;
-    Ok(json!(PermissionInFull::from(&found)))
+    let (permissions, n) = (permissions(caller)?, request(arguments)?);
+    let found = permissions.find(n)?;
+    // Where there is none, no face offers one.
+    let always = permissions.rule_for(&found).ok();
+    Ok(json!(PermissionInFull::of(&found, always.as_ref())))
+}
+
+fn allow(caller: &Caller, arguments: &Arguments) -> Result<Value> {
+    if !arguments.flag(ALWAYS.name) {
+        return decide(caller, arguments, Verdict::Allowed);
+    }
+    let permissions = permissions(caller)?;
+    let always = permissions.always(request(arguments)?)?;
+    let (_, allowed) = permissions.allow_always(&caller.actor()?, &always, caller.via())?;
+    Ok(json!(PermissionsAnswer::of(&allowed, &[])))
 }
 
 fn decide(caller: &Caller, arguments: &Arguments, verdict: Verdict) -> Result<Value> {

@@ -4,15 +4,18 @@
 //! decision. It reads and writes no history.
 
 use flagpost_model::permission::{PermissionDecision, PermissionRequest, Verdict};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::history::{Entry, Kind, Line, detail::REQUEST};
+use crate::history::{
+    Entry, Kind, Line,
+    detail::{REQUEST, RULE},
+};
 
 /// So many characters of a tool's name stand in the history.
 const TOOL: usize = 64;
 
 /// The kind of line that tells of a verdict.
-pub(super) fn kind(verdict: Verdict) -> Kind {
+fn kind(verdict: Verdict) -> Kind {
     match verdict {
         Verdict::Allowed => Kind::PermissionAllowed,
         Verdict::Denied => Kind::PermissionDenied,
@@ -31,6 +34,8 @@ pub(super) fn decision_of(line: &Line) -> Option<PermissionDecision> {
         at: line.at,
         via: text(entry, "via").and_then(|it| it.parse().ok()),
         reason: text(entry, "reason").map(str::to_owned),
+        rule: text(entry, RULE).map(str::to_owned),
+        policy: text(entry, "policy").and_then(|it| it.parse().ok()),
         hand: entry
             .detail
             .get("hand")
@@ -50,6 +55,26 @@ pub(super) fn entry(kind: Kind, n: u64, request: &PermissionRequest) -> Entry {
     entry.list = request.list.as_ref().and_then(|it| it.name().cloned());
     entry.task = request.task.clone().filter(|_| entry.list.is_some());
     entry
+}
+
+/// The line of a decision on a request.
+pub(super) fn decided(n: u64, request: &PermissionRequest, decision: &PermissionDecision) -> Entry {
+    let mut told = entry(kind(decision.verdict), n, request);
+    told.actor = Some(decision.by.clone());
+    for (name, text) in [
+        ("via", decision.via.map(|it| it.as_str())),
+        ("reason", decision.reason.as_deref()),
+        (RULE, decision.rule.as_deref()),
+        ("policy", decision.policy.as_ref().map(|it| it.as_str())),
+    ] {
+        if let Some(text) = text {
+            told = told.detail(name, text);
+        }
+    }
+    match &decision.hand {
+        Some(hand) => told.detail("hand", json!(hand)),
+        None => told,
+    }
 }
 
 /// A text that a line has beside the rest.

@@ -64,6 +64,8 @@ impl Permissions<'_> {
                 at: change.at,
                 via: None,
                 reason: None,
+                rule: None,
+                policy: None,
                 hand: None,
                 line: 0,
             };

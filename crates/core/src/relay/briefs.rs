@@ -19,12 +19,12 @@ use super::{
     decide::{self, Gate},
     decision_records::verdict_of,
     envelope_files::{EnvelopeFiles, Understood, Unreadable},
-    page, policy,
+    foreign, page,
     publication::Appears,
     record::{BriefRecord, Certainty, RecordedProposal as OnRecord},
     skipped,
 };
-use crate::{Error, Result, Skipped};
+use crate::{Error, Result, Skipped, policy};
 
 /// What a controller wants to say.
 #[derive(Debug, Clone)]
@@ -569,7 +569,7 @@ pub(super) fn read(
     };
     let standing = match standing {
         DecisionState::Flagged(decision)
-            if is_late && !is_read || !policy::accepts_flags_of(mail, slot)? =>
+            if is_late && !is_read || !foreign::accepts_flags_of(mail, slot)? =>
         {
             DecisionState::Foreign(decision)
         }

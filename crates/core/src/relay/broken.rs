@@ -20,13 +20,13 @@ use super::{
     Fleet, Locked, Mail,
     decide::{Decided, DecisionRequest},
     envelope_files::FilesByNumber,
-    policy,
     record::Certainty,
     skipped,
 };
 use crate::{
     error::{Error, Result},
     history::{History, Kind},
+    policy,
     skipped::Skipped,
 };
 

@@ -20,10 +20,12 @@ use super::{
     briefs::{self, BriefStatus, BriefView, Filed},
     decision_records::verdict_of,
     envelope_files::EnvelopeFiles,
-    policy,
     record::BriefRecord,
 };
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    policy,
+};
 
 /// What the operator wants.
 #[derive(Debug, Clone)]

@@ -17,16 +17,16 @@ use flagpost_model::{
 };
 
 use super::{
-    Locked, Transition,
+    Locked, Mail, Transition,
     briefs::{self, BriefView, Filed},
     envelope_files::{EnvelopeFiles, Understood},
-    policy,
     publication::proposed_entry,
     record::Certainty,
 };
 use crate::{
     error::{Error, OrderRefusal, Result},
     history::{Entry, Kind},
+    policy,
 };
 
 impl Locked<'_> {
@@ -317,4 +317,10 @@ impl Locked<'_> {
         }
         Ok(())
     }
+}
+/// Whether a brief's flags that an unknown hand touched count. Of one in a shared repository that is on record as an unknown hand's a person
+/// is asked: it may be the hand of a machine that decides nothing.
+pub(super) fn accepts_flags_of(mail: &Mail<'_>, slot: &EnvelopeFiles) -> Result<bool> {
+    let accepts = policy::accepts_foreign_flags(mail.home, &mail.repo);
+    Ok(accepts && !(slot.has(EnvelopePart::Foreign) && mail.history().is_shared()?))
 }

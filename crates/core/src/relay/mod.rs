@@ -20,7 +20,6 @@ mod mail_dirs;
 pub mod messages;
 mod numbers;
 pub mod observe;
-pub mod policy;
 mod publication;
 mod record;
 mod repair;

@@ -17,7 +17,7 @@ use jiff::Timestamp;
 use super::{
     Fleet, Locked,
     envelope_files::{EnvelopeFiles, names},
-    policy,
+    foreign,
     record::Certainty,
 };
 use crate::{error::Result, history::Kind, list::quarantine::FEW};
@@ -92,7 +92,7 @@ impl Locked<'_> {
         let told = self.mail.told(seq, || Ok(None), Certainty::Known)?;
         // Its worker said that it has it, and its mark never came or was taken away.
         let is_settled = is_settled && (!told.is_read || slot.has(EnvelopePart::Read));
-        if is_settled || is_told && !policy::accepts_flags_of(self.mail, slot)? {
+        if is_settled || is_told && !foreign::accepts_flags_of(self.mail, slot)? {
             return Ok(());
         }
         let unread = match slot.is_decided() || told.decided.is_some() {

@@ -24,6 +24,7 @@ fn wants(name: &str, command: &str) -> NewRequest {
         tool: "Bash".to_owned(),
         input: json!({"command": command}),
         dir: None,
+        rules: None,
     }
 }
 
@@ -103,6 +104,28 @@ fn a_crash_leaves_whole_requests() {
     survives(
         &|all, _| ask(all, "W3", "npm test").map(drop),
         &[None, None, None],
+    );
+    survives(
+        &|all, _| {
+            let mut wanted = wants("W3", "npm test");
+            wanted.rules = Some(all.open_session(
+                &worker("ann"),
+                &"run".parse().unwrap(),
+                &["npm *".parse().unwrap()],
+            )?);
+            let asked = all.ask(&wanted, SignedDuration::from_mins(30))?;
+            assert_eq!(asked.ended, Some(Verdict::Allowed));
+            Ok(())
+        },
+        &[None, None, Some(Verdict::Allowed)],
+    );
+    survives(
+        &|all, [first, _]| {
+            let always = all.always(first)?;
+            all.allow_always(&worker("ann"), &always, Via::Cli)
+                .map(drop)
+        },
+        &[Some(Verdict::Allowed), Some(Verdict::Allowed)],
     );
     let order = |verdict| PermissionOrder {
         verdict,

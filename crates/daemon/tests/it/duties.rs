@@ -5,10 +5,10 @@ use std::{fs, time::Duration};
 use flagpost_core::{
     List,
     history::{History, Kind, Line},
+    policy,
     relay::{
         Fleet, Mail,
         briefs::{self, BriefStatus},
-        policy,
         workers::{self, Traits},
     },
     slash,

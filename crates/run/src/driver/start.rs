@@ -23,7 +23,7 @@ use crate::{
         turn,
     },
     error::Result,
-    leftovers::{ATTEMPT, SESSION, SESSION_DIR, TASK},
+    leftovers::{ATTEMPT, RULES, SESSION, SESSION_DIR, TASK},
     process::{self, Launch, Running, Stdin},
     worktree,
 };
@@ -158,6 +158,8 @@ impl Driver<'_> {
             (SESSION, self.live.id().as_str().into()),
             (SESSION_DIR, self.live.dir().as_os_str().to_owned()),
         ];
+        let rules = self.rules.map(|line| line.to_string().into());
+        set.extend(rules.map(|line| (RULES, line)));
         // An agent reports through `flagpost`, installed or not.
         set.extend(own.map(|own| ("FLAGPOST_BIN", own.as_os_str().to_owned())));
         let own = own.and_then(Path::parent).map(Path::to_owned);
@@ -184,8 +186,10 @@ impl Driver<'_> {
         let set = &self.stage.settings.variables;
         let of_git = git::parent_variables(|name| set.contains(name));
         let parents = self.stage.settings.parent_agent.iter().cloned();
+        // Those of the run that this one was started in are not its own.
+        let rules = self.rules.is_none().then_some(RULES);
         parents
-            .chain(of_git.into_iter().map(OsString::from))
+            .chain(of_git.into_iter().chain(rules).map(OsString::from))
             .collect()
     }
 }

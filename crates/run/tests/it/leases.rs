@@ -65,6 +65,7 @@ fn run(body: &str, meddle: impl FnOnce(&List<'_>, &TaskId, &Path, &Hands)) -> (R
         actor,
         agents: vec![agents::script(&place, "agent.sh", body).parse().unwrap()],
         workers: Vec::new(),
+        allow: Vec::new(),
         config: RunConfig::default(),
         lease: LEASE,
         stall_after: None,

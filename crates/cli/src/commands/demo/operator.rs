@@ -20,6 +20,7 @@ const OF_AGENTS: &[&str] = &[
     "FLAGPOST_SESSION",
     "FLAGPOST_SESSION_DIR",
     "FLAGPOST_REPORT",
+    "FLAGPOST_RULES",
     "FLAGPOST_ATTEMPT",
 ];
 

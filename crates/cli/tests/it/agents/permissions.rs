@@ -52,6 +52,38 @@ fn what_a_run_gives_claude_in_advance_asks_nobody() {
 }
 
 #[test]
+fn what_a_run_allows_asks_nobody_and_what_goes_beyond_it_does() {
+    let client = Client::Claude;
+    let mut stage = or_skip!(Stage::new(client, PLAN));
+    stage.set("FLAGPOST_GATE_WAIT", "1h");
+    let to = stage.world.outside().join("copied.md");
+    let copies = format!("cp README.md {}", to.display());
+    let calls = |command: &str| Step::calls([shell(client, command)]);
+    stage.script(
+        1,
+        [
+            calls(&copies),
+            calls(&format!("{copies} && rm README.md")),
+            runs(client, "flagpost done 1 'Copied'"),
+            Step::text("Said."),
+        ],
+    );
+    let mut run = stage.begin(&["--agent", "claude", "--retries", "1", "--allow", "cp *"]);
+    stage.until("it asks", &mut run, |_| !waiting(&stage).is_empty());
+    let [(number, line)] = &waiting(&stage)[..] else {
+        panic!("one request")
+    };
+    assert!(line.ends_with("&& rm README.md"), "{line}");
+    stage.world.ok(["deny", &number.to_string()]);
+    let run = stage.ended(run);
+    run.came_to(0, &["PASS"]);
+    assert!(to.is_file(), "{}", run.shown);
+    let told = stage.world.history();
+    let told = told.iter().filter_map(|it| it["detail"]["rule"].as_str());
+    assert_eq!(told.collect::<Vec<_>>(), ["cp *"], "{}", run.shown);
+}
+
+#[test]
 fn claude_does_what_is_allowed_and_reads_why_something_is_denied() {
     let client = Client::Claude;
     let mut stage = or_skip!(Stage::new(client, PLAN));

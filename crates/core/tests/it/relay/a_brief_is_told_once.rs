@@ -36,6 +36,7 @@ fn hook(world: &World, event: HookEvent) -> HookAnswer {
         task: None,
         client: Client::Claude,
         is_unattended: true,
+        rules: None,
     };
     caller.answer(event, &HookInput::default()).unwrap()
 }

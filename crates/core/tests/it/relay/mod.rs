@@ -18,12 +18,11 @@ mod what_is_gone_or_broken_is_missed;
 mod what_was_proposed_is_what_is_decided_on;
 
 use flagpost_core::{
-    Home,
+    Home, policy,
     relay::{
         Mail,
         briefs::{self, BriefStatus, NewBrief, Proposed},
         decide::{self, Decided, DecisionRequest},
-        policy,
         reports::{self, NewReport, Reported},
         workers::{self, Traits},
     },

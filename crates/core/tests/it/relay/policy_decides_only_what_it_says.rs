@@ -1,8 +1,11 @@
 //! A policy ratifies what its rules name; everything else, and a broken policy, asks.
 
-use flagpost_core::relay::{
-    briefs::{self, BriefStatus},
-    deliver, fleet, policy,
+use flagpost_core::{
+    policy,
+    relay::{
+        briefs::{self, BriefStatus},
+        deliver, fleet,
+    },
 };
 use flagpost_model::{
     decision::{Decision, DecisionState, Via},

@@ -18,6 +18,7 @@ fn asks(place: &Place, command: &str) -> u64 {
         tool: "Bash".to_owned(),
         input: json!({"command": command}),
         dir: None,
+        rules: None,
     };
     let fleet = Fleet::of(&place.home, &place.repository().id);
     let asked = fleet.permissions().ask(&new, SignedDuration::from_mins(30));

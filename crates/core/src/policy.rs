@@ -1,24 +1,26 @@
-//! `policy.toml`: which briefs need no person, and whether a flag by hand counts.
+//! `policy.toml`: which briefs and which requests of agents need no person, and whether a flag by hand counts.
 //!
 //! Owns where it lies, how it is read, and that it counts only as the operator accepted it: an agent can
 //! write the file too. It lies in the home and not in the working tree: what is pulled from elsewhere must
 //! not ratify itself. Without a file, the person is asked; with a broken one, or one that nobody accepted,
 //! too.
 
+mod permission_rules;
+
 use std::path::{Path, PathBuf};
 
-use flagpost_disk::{self as disk, dialects::relay::EnvelopePart, fsx, process};
+use flagpost_disk::{self as disk, fsx, process};
 use flagpost_model::{
     RepoId, WorkerId,
     envelope::Hash,
+    permission::rule::{PermissionRule, PermissionRuleKind},
     policy::{ForeignFlags, Rule, Then},
 };
 use serde_json::{Value, json};
 use toml_edit::{DocumentMut, Item, Table};
 
-use super::{Mail, envelope_files::EnvelopeFiles};
 use crate::{
-    error::{Result, describe},
+    error::{Error, Result, describe},
     history::{Entry, History, HistoryFilter, Kind, Line, Window},
     home::Home,
 };
@@ -42,8 +44,10 @@ const KEYS: [&str; 6] = ["name", "kind", "worker", "controller", "max_bytes", "t
 /// A policy.
 #[derive(Debug, Clone)]
 pub struct Policy {
-    /// Its rules, in order.
+    /// Its rules on briefs, in order.
     pub rules: Vec<Rule>,
+    /// Its rules on what agents ask to be allowed.
+    pub permissions: Vec<PermissionRule>,
     /// What is done about a decision of a hand that nobody knows.
     pub foreign_flags: ForeignFlags,
     /// The file's hash; none where there is no file.
@@ -62,10 +66,22 @@ pub struct PolicyFile {
 }
 
 impl Policy {
+    /// The one that leaves everything to a person.
+    pub(crate) fn asking() -> Self {
+        Self {
+            rules: Vec::new(),
+            permissions: Vec::new(),
+            foreign_flags: ForeignFlags::Ask,
+            sha256: None,
+        }
+    }
+
     /// Whether it can spare a person a question.
     fn decides(&self) -> bool {
+        let mut on_requests = self.permissions.iter().map(|it| it.kind);
         self.foreign_flags == ForeignFlags::Accept
             || self.rules.iter().any(|it| it.then == Then::Ratify)
+            || on_requests.any(|kind| kind != PermissionRuleKind::Ask)
     }
 }
 
@@ -75,11 +91,7 @@ pub fn of(home: &Home, repo: &RepoId) -> Result<Policy> {
     let there = there(home, repo)?.map(|it| it.policy);
     Ok(match there {
         Some(policy) if !policy.decides() || is_accepted(home, repo, &policy)? => policy,
-        _ => Policy {
-            rules: Vec::new(),
-            foreign_flags: ForeignFlags::Ask,
-            sha256: None,
-        },
+        _ => Policy::asking(),
     })
 }
 
@@ -103,7 +115,7 @@ pub(crate) fn withheld(home: &Home, repo: &RepoId) -> Result<Option<PolicyFile>>
 }
 
 /// Why the policy that is there lets nothing through, where it would: it cannot be read, or nobody accepted it.
-pub(super) fn fault(home: &Home, repo: &RepoId) -> Option<String> {
+pub(crate) fn fault(home: &Home, repo: &RepoId) -> Option<String> {
     match withheld(home, repo) {
         Err(error) => Some(describe(&error)),
         Ok(Some(_)) => Some(WITHHELD.to_owned()),
@@ -134,6 +146,39 @@ pub fn accept(home: &Home, repo: &RepoId, actor: &WorkerId, seen: &PolicyFile) -
         fsx::replace(home.fs(), &note, format!("{line}\n").as_bytes())?;
         Ok(false)
     })
+}
+
+/// How a rule on requests stands in a policy, its heading with it.
+pub fn spelled(rule: &PermissionRule) -> String {
+    permission_rules::spelled(rule)
+}
+
+/// Adds a rule on requests to the policy of this repository and accepts it, durable on return: its file. The home's
+/// policy is copied first, since it is that of other repositories too. One that nobody accepted is refused: what else it
+/// says was not shown.
+pub fn add(home: &Home, repo: &RepoId, actor: &WorkerId, rule: &PermissionRule) -> Result<PathBuf> {
+    let there = there(home, repo)?;
+    if withheld(home, repo)?.is_some() {
+        return Err(Error::PolicyWithheld);
+    }
+    let path = home.repository_dir(repo).join(FILE);
+    let text = there.as_ref().map(|it| it.text.clone()).unwrap_or_default();
+    let gap = if text.is_empty() { "" } else { "\n" };
+    let ended = if text.is_empty() || text.ends_with('\n') {
+        ""
+    } else {
+        "\n"
+    };
+    let text = format!("{text}{ended}{gap}{}", spelled(rule));
+    let was = fsx::read(home.fs(), &path)?;
+    let policy = read(path.clone(), text.as_bytes())?;
+    if there.is_some_and(|it| it.path == path && Some(it.text.as_bytes()) != was.as_deref()) {
+        return Err(disk::Error::Changed { path }.into());
+    }
+    fsx::rewrite(home.fs(), &path, was.as_deref(), text.as_bytes())?;
+    let seen = PolicyFile { path, policy, text };
+    accept(home, repo, actor, &seen)?;
+    Ok(seen.path)
 }
 
 /// Whether a line of the history says that the operator accepted this policy. The note that names the line is
@@ -180,15 +225,8 @@ pub(crate) fn within(home: &Home, dir: &Path) -> Result<Option<PolicyFile>> {
 
 /// Whether a decision of a hand that nobody knows counts. Where the policy cannot be read, a person is
 /// asked.
-pub(super) fn accepts_foreign_flags(home: &Home, repo: &RepoId) -> bool {
+pub(crate) fn accepts_foreign_flags(home: &Home, repo: &RepoId) -> bool {
     of(home, repo).is_ok_and(|policy| policy.foreign_flags == ForeignFlags::Accept)
-}
-
-/// The same of a brief's flags. Of one in a shared repository that is on record as an unknown hand's a person
-/// is asked: it may be the hand of a machine that decides nothing.
-pub(super) fn accepts_flags_of(mail: &Mail<'_>, slot: &EnvelopeFiles) -> Result<bool> {
-    let accepts = accepts_foreign_flags(mail.home, &mail.repo);
-    Ok(accepts && !(slot.has(EnvelopePart::Foreign) && mail.history().is_shared()?))
 }
 
 fn read(path: PathBuf, bytes: &[u8]) -> Result<Policy> {
@@ -200,10 +238,13 @@ fn read(path: PathBuf, bytes: &[u8]) -> Result<Policy> {
     let document: DocumentMut = text
         .parse()
         .map_err(|error: toml_edit::TomlError| malformed(error.message().to_owned()))?;
-    let known = ["rule", FOREIGN_FLAGS];
+    let kinds = PermissionRuleKind::ALL.iter().map(|it| it.as_str());
+    let known: Vec<&str> = kinds.chain(["rule", FOREIGN_FLAGS]).collect();
     if let Some((key, _)) = document.iter().find(|(key, _)| !known.contains(key)) {
-        let reason =
-            format!("{key} is no part of a policy: write [[rule]], and {FOREIGN_FLAGS} before it");
+        let reason = format!(
+            "{key} is no part of a policy: write [[rule]], [[allow]], [[deny]] or [[ask]], and \
+             {FOREIGN_FLAGS} before them"
+        );
         return Err(malformed(reason).into());
     }
     let foreign_flags = match document.get(FOREIGN_FLAGS) {
@@ -232,6 +273,7 @@ fn read(path: PathBuf, bytes: &[u8]) -> Result<Policy> {
     };
     Ok(Policy {
         rules,
+        permissions: permission_rules::read(&document).map_err(malformed)?,
         foreign_flags,
         sha256: Some(Hash::of(bytes)),
     })
@@ -368,6 +410,10 @@ mod tests {
             (
                 "foreign_flags = true",
                 "foreign_flags is \"ask\" or \"accept\", not true",
+            ),
+            (
+                "[[allow]]\nworker = \"W1\"",
+                "allow 1: it lacks input or tool",
             ),
             ("[[rule", "malformed"),
         ] {
