@@ -61,6 +61,16 @@ impl Context {
         Ok(self.speaker()?.name)
     }
 
+    /// Who decides: nobody under a worker's name, since workers decide nothing.
+    pub fn operator(&self) -> anyhow::Result<WorkerId> {
+        let name = self.actor()?;
+        if self.fleet()?.must_know(&name).is_ok() {
+            let denied = Operation::PermissionAllow.permit(Some(&name), self.settings.origin());
+            denied.map_err(Error::from)?;
+        }
+        Ok(name)
+    }
+
     /// Whether somebody says on the command line who acts.
     pub fn names_actor(&self) -> bool {
         self.globals.actor.is_some()

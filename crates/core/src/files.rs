@@ -2,7 +2,7 @@
 //!
 //! Owns that none of them is seen half written, and that nothing of a person's is replaced unasked.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use flagpost_disk::{
     self as disk,
@@ -35,6 +35,19 @@ pub(crate) fn real(path: &Path) -> PathBuf {
         (Some(dir), None) => real(dir).parent().map(Path::to_owned).unwrap_or_default(),
         (None, _) => path.to_owned(),
     }
+}
+
+/// A path without "..", whatever links are on the way.
+pub(crate) fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            Component::CurDir => {}
+            other => plain.push(other),
+        }
+    }
+    plain
 }
 
 /// Makes a directory with these files, and those above it; `false` where something is there already.

@@ -17,7 +17,7 @@ use flagpost_disk::{
     process,
 };
 use flagpost_model::{
-    ListRef, RepoId, TaskId, WorkerId,
+    ListRef, RepoId, SessionId, TaskId, WorkerId,
     client::Client,
     decision::Via,
     envelope::Hash,
@@ -80,8 +80,8 @@ pub struct NewRequest {
     pub input: Value,
     /// Where the agent works.
     pub dir: Option<String>,
-    /// The number of the history's line with the rules of the agent's run.
-    pub rules: Option<u64>,
+    /// The number of the history's line with the rules of its run, and that run's session, which lives.
+    pub rules: Option<(u64, SessionId)>,
 }
 
 /// What the operator wants.
@@ -220,7 +220,7 @@ impl<'h> Permissions<'h> {
                 until: change.at + length,
                 decision: None,
             };
-            let ruled = self.ruled(&request, new.rules, change.at)?;
+            let ruled = self.ruled(&request, new.rules.as_ref(), change.at)?;
             let history = self.history();
             let writer = history.writer(change.at)?;
             let n = writer.next();

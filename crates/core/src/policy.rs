@@ -28,6 +28,10 @@ use crate::{
 /// Its name.
 pub(crate) const FILE: &str = "policy.toml";
 
+/// Why nothing is decided by rules where the accepted one is gone, and what to do.
+const GONE: &str =
+    "the one that the operator accepted is gone; put it back, or 'flagpost policy accept'";
+
 /// Why one that is there does not count, and what to do.
 const WITHHELD: &str =
     "the operator has not accepted it as it is; 'flagpost policy accept' shows it and asks";
@@ -119,8 +123,30 @@ pub(crate) fn fault(home: &Home, repo: &RepoId) -> Option<String> {
     match withheld(home, repo) {
         Err(error) => Some(describe(&error)),
         Ok(Some(_)) => Some(WITHHELD.to_owned()),
+        Ok(None) if is_gone(home, repo).unwrap_or(true) => Some(GONE.to_owned()),
         Ok(None) => None,
     }
+}
+
+/// Whether the policy that counted was taken away.
+pub fn is_gone(home: &Home, repo: &RepoId) -> Result<bool> {
+    let accepted = home.repository_dir(repo).join(ACCEPTED);
+    Ok(there(home, repo)?.is_none() && fsx::stat(home.fs(), &accepted)?.is_some())
+}
+
+/// Has no policy count from now on, in this repository, durable on return: the one that was accepted is gone.
+pub fn accept_none(home: &Home, repo: &RepoId, actor: &WorkerId) -> Result<()> {
+    home.transact(|| {
+        let entry = Entry::new(Kind::PolicyAccepted)
+            .detail("path", Value::Null)
+            .detail("sha256", Value::Null)
+            .detail("hand", json!(process::own_identity()));
+        History::of(home, repo).record_found(actor, home.now(), (vec![entry], &[]))?;
+        Ok(fsx::remove(
+            home.fs(),
+            &home.repository_dir(repo).join(ACCEPTED),
+        )?)
+    })
 }
 
 /// Has the policy of this content count from now on, in this repository, durable on return; whether it did
@@ -235,9 +261,11 @@ fn read(path: PathBuf, bytes: &[u8]) -> Result<Policy> {
         reason,
     };
     let text = std::str::from_utf8(bytes).map_err(|error| malformed(error.to_string()))?;
-    let document: DocumentMut = text
-        .parse()
-        .map_err(|error: toml_edit::TomlError| malformed(error.message().to_owned()))?;
+    let document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
+        let before = error.span().and_then(|it| text.get(..it.start));
+        let line = before.map_or(1, |it| it.matches('\n').count() + 1);
+        malformed(format!("line {line}: {}", error.message()))
+    })?;
     let kinds = PermissionRuleKind::ALL.iter().map(|it| it.as_str());
     let known: Vec<&str> = kinds.chain(["rule", FOREIGN_FLAGS]).collect();
     if let Some((key, _)) = document.iter().find(|(key, _)| !known.contains(key)) {
@@ -413,7 +441,7 @@ mod tests {
             ),
             (
                 "[[allow]]\nworker = \"W1\"",
-                "allow 1: it lacks input or tool",
+                "allow 1: it lacks input, exactly or tool",
             ),
             ("[[rule", "malformed"),
         ] {

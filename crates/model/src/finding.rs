@@ -110,7 +110,7 @@ codes! {
     NoticesUnreadable = "notices-unreadable", Error, "The record of what you were told cannot be read, so you are told nothing.";
     SettingBroken = "setting-broken", Error, "A setting, or the file of all settings, cannot be read, so whatever needs it stops.";
     PolicyBroken = "policy-broken", Error, "A policy cannot be read or understood, so nothing is let through by it.";
-    PolicyWithheld = "policy-withheld", Warning, "A policy is not the one that the operator accepted last, so nothing is let through by it, or should be.";
+    PolicyWithheld = "policy-withheld", Warning, "A policy is not the one that the operator accepted last, or that one is gone, so nothing is let through by it, or should be.";
     SettingUnknown = "setting-unknown", Note, "A name among the settings is none of theirs, so nothing reads it.";
     FleetUnfollowed = "fleet-unfollowed", Warning, "No daemon follows the fleet of machines here, so this one hears of the others only when it changes something.";
     FleetAlone = "fleet-alone", Warning, "The fleet's server cannot be reached, so nothing that is shared can be changed.";

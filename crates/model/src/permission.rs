@@ -107,7 +107,7 @@ pub struct PermissionDecision {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PermissionRefusal {
     /// Somebody was first, or nobody was in time.
-    #[error("request {n} of {worker} is {verdict} already{}", by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default())]
+    #[error("request {n} of {worker} {}{}", over(*verdict), by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default())]
     Over {
         /// Which request.
         n: u64,
@@ -128,6 +128,16 @@ pub enum PermissionRefusal {
     },
 }
 
+/// That a request has ended so, in words.
+fn over(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Allowed => "is allowed already",
+        Verdict::Denied => "is denied already",
+        Verdict::Expired => "has expired",
+        Verdict::Withdrawn => "waits no more: its client was answered there, or has ended",
+    }
+}
+
 impl PermissionRequest {
     /// How it has ended by this time; none while it waits. `is_heard` says whether the process that waits still
     /// lives.
@@ -138,6 +148,11 @@ impl PermissionRequest {
             None if now >= self.until => Some(Verdict::Expired),
             None => None,
         }
+    }
+
+    /// Whether its tool runs command lines.
+    pub fn runs_commands(&self) -> bool {
+        self.tool == SHELL
     }
 
     /// What its tool is called with, so far as a tool of this name is known.
@@ -157,7 +172,11 @@ impl PermissionRequest {
             // What the words of another program's tool mean, it alone knows.
             tool if tool.starts_with("mcp__") => None,
             _ => {
-                let path = text("file_path").or_else(|| text("notebook_path"));
+                let path = match (text("file_path"), text("notebook_path")) {
+                    // Which of the two it works on, its client alone knows.
+                    (Some(_), Some(_)) => return Subject::Text(self.input.to_string().into()),
+                    (path, notebook) => path.or(notebook),
+                };
                 let other = || text("url").or_else(|| text("query"));
                 let other = || other().map(|it| Subject::Text(it.into()));
                 path.map(Subject::Path).or_else(other)
@@ -316,7 +335,7 @@ mod tests {
                 Some(Verdict::Withdrawn),
                 true,
                 Verdict::Allowed,
-                Some("request 4 of W1 is withdrawn already"),
+                Some("request 4 of W1 waits no more: its client was answered there, or has ended"),
             ),
             (
                 &over,

@@ -41,7 +41,7 @@ pub struct AllowArgs {
     /// Also the identical requests of other workers
     #[arg(long)]
     identical: bool,
-    /// Also add the rule to the policy that allows its like from now on; it is shown, and you are asked
+    /// Also add a rule to the policy that allows such requests from now on; it is shown, and you are asked
     #[arg(long, conflicts_with = "identical")]
     always: bool,
     /// With --always: do not ask
@@ -146,7 +146,7 @@ fn always(
     let name = &context.own_repository()?.name;
     let question = format!("add this rule to the policy of {name}, and accept that?");
     confirm(is_agreed, &question, "nothing was decided")?;
-    let (path, allowed) = permissions.allow_always(&context.actor()?, &always, Via::Cli)?;
+    let (path, allowed) = permissions.allow_always(&context.operator()?, &always, Via::Cli)?;
     let mut text = told(&allowed, Verdict::Allowed);
     text += &format!("the rule is in {}\n", path.display());
     Ok(Answer::of(&PermissionsAnswer::of(&allowed, &[]))
@@ -349,7 +349,7 @@ fn must_agree(requests: &[&StoredRequest], verdict: Verdict) -> anyhow::Result<(
 }
 
 fn decide(context: &Context, meant: &[u64], order: PermissionOrder) -> anyhow::Result<Answer> {
-    let decided = permissions(context)?.decide(&context.actor()?, meant, &order)?;
+    let decided = permissions(context)?.decide(&context.operator()?, meant, &order)?;
     Ok(Answer::of(&PermissionsAnswer::of(&decided, &[]))
         .text(told(&decided, order.verdict))
         .ids(decided.iter().map(|it| it.n)))

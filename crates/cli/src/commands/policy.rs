@@ -1,4 +1,4 @@
-//! `policy`: which rules may decide on briefs.
+//! `policy`: which rules may decide on briefs, and on what agents want to do.
 
 use clap::Subcommand;
 use flagpost_core::policy;
@@ -34,10 +34,10 @@ view! {
     ///
     /// After 'flagpost policy accept'.
     pub struct AcceptedPolicy {
-        /// Its file.
-        path: String,
-        /// The SHA-256 of its content.
-        sha256: String,
+        /// Its file; null where there is none any more.
+        path: Option<String>,
+        /// The SHA-256 of its content; null where there is none any more.
+        sha256: Option<String>,
         /// It counted before.
         already: bool,
     }
@@ -48,6 +48,16 @@ pub fn run(context: &Context, verb: &PolicyCommand) -> anyhow::Result<Answer> {
     let PolicyCommand::Accept(args) = verb;
     let (home, repository) = (&context.home, context.own_repository()?);
     let Some(seen) = policy::there(home, &repository.id)? else {
+        if policy::is_gone(home, &repository.id)? {
+            let question = format!(
+                "the policy of {} that you accepted is gone: is there to be none?",
+                repository.name
+            );
+            confirm(args.yes, &question, "nothing was accepted")?;
+            policy::accept_none(home, &repository.id, &context.operator()?)?;
+            let none = AcceptedPolicy::new(None, None, false);
+            return Ok(Answer::of(&none).text(format!("{} has no policy\n", repository.name)));
+        }
         return Err(flagpost_core::Error::NotFound {
             what: "policy",
             id: format!("of {}", repository.name),
@@ -57,9 +67,12 @@ pub fn run(context: &Context, verb: &PolicyCommand) -> anyhow::Result<Answer> {
     };
     let path = seen.path.display().to_string();
     say(&format!("{path}:\n{}", clean(seen.text.trim_end(), false)));
-    let question = format!("let it decide on briefs of {}?", repository.name);
+    let question = format!(
+        "let it decide on briefs and requests of {}?",
+        repository.name
+    );
     confirm(args.yes, &question, "nothing was accepted")?;
-    let already = policy::accept(home, &repository.id, &context.actor()?, &seen)?;
+    let already = policy::accept(home, &repository.id, &context.operator()?, &seen)?;
     let said = match already {
         true => format!("the policy of {} counts already", repository.name),
         false => format!(
@@ -67,6 +80,6 @@ pub fn run(context: &Context, verb: &PolicyCommand) -> anyhow::Result<Answer> {
             repository.name
         ),
     };
-    let sha256 = seen.policy.sha256.map(String::from).unwrap_or_default();
-    Ok(Answer::of(&AcceptedPolicy::new(path, sha256, already)).text(said))
+    let sha256 = seen.policy.sha256.map(String::from);
+    Ok(Answer::of(&AcceptedPolicy::new(Some(path), sha256, already)).text(said))
 }

@@ -20,6 +20,7 @@ use flagpost_core::{
 use flagpost_model::{
     TaskId, WorkerId,
     glob::Glob,
+    permission::rule::RuleInput,
     plan::{Graph, Schedule, is_open},
     task::{Outline, State},
 };
@@ -83,7 +84,7 @@ pub struct RunArgs {
     workers: Vec<String>,
     /// Let the agents run commands like this without asking, while the run lasts, as in --allow 'npm test'; given
     /// again for several
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", value_parser = RuleInput::commands)]
     allow: Vec<Glob>,
     /// How many tasks run side by side [default: one for each worker, and for an agent the setting
     /// run.max_parallel, else 5]
@@ -159,6 +160,10 @@ pub fn run(context: &Context, args: &RunArgs) -> anyhow::Result<Answer> {
             "a stall begins after some time, as in --stall-after 10m, or never, with 0s",
         ));
     }
+    let actor = match args.allows() && !args.dry_run {
+        true => context.operator()?,
+        false => context.actor()?,
+    };
     let terms = terms::resolve(&context.home, &args.limits)?;
     let workers = crew(args)?;
     let (agents, config, lease) = resolve(context, args)?;
@@ -209,7 +214,7 @@ pub fn run(context: &Context, args: &RunArgs) -> anyhow::Result<Answer> {
     clear_unsure(context, &repository, &list, args.force_start)?;
     let settings = Config::read(&context.home)?;
     let options = Options {
-        actor: context.actor()?,
+        actor,
         agents,
         workers,
         allow: args.allow.clone(),
@@ -309,7 +314,7 @@ fn crew(args: &RunArgs) -> anyhow::Result<Vec<WorkerId>> {
     }
     if !crew.is_empty() && args.allows() {
         return Err(usage(
-            "--allow is for processes: for a worker that runs by itself, 'flagpost allow --always' adds a rule",
+            "--allow is for the processes that a run starts, and --workers start by themselves: 'flagpost allow N --always' adds a rule for them",
         ));
     }
     if !crew.is_empty() && args.worktrees {

@@ -47,6 +47,10 @@ pub(super) fn policies(world: &World<'_>, findings: &mut Vec<Finding>) -> Result
                 "this policy counts, though the operator accepted another one since: somebody put it back",
                 world.home.repository_dir(id),
             ),
+            None if policy::is_gone(world.home, id)? => put(
+                "the policy that the operator accepted is gone, and nothing is decided by rules",
+                world.home.repository_dir(id),
+            ),
             None => {}
         }
     }

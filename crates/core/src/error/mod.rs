@@ -104,7 +104,9 @@ pub enum Error {
         worker: WorkerId,
     },
     /// A rule has the operator asked whatever another allows.
-    #[error("a rule of the policy has you asked about request {n}, whatever another allows")]
+    #[error(
+        "the policy says under [[ask]] that you are asked about request {n}, whatever a rule allows"
+    )]
     RuleAsks {
         /// Which request.
         n: u64,

@@ -4,8 +4,10 @@
 //! window has answered it. It decides nothing.
 
 use flagpost_model::{
+    SessionId,
     hook::{HookAnswer, HookEvent, HookInput},
     permission::{PermissionDecision, Verdict},
+    task::Claim,
 };
 use jiff::SignedDuration;
 
@@ -14,6 +16,7 @@ use crate::{
     config::{Config, keys::GATE_WAIT},
     error::{FailureKind, Result, judge},
     permissions::{NewRequest, Permissions, StoredRequest},
+    sessions::{SessionStatus, Sessions},
 };
 
 /// So often it is tried where many others ask at the same moment.
@@ -41,7 +44,7 @@ impl HookCaller<'_> {
                 .dir
                 .as_ref()
                 .map(|it| it.to_string_lossy().into_owned()),
-            rules: self.rules,
+            rules: self.rules.zip(self.session()?),
         };
         let permissions = self.permissions();
         let mut asked = permissions.ask(&new, wait);
@@ -72,6 +75,21 @@ impl HookCaller<'_> {
         let log = HookLog::of(self.home, &self.worker);
         log.add(self.client, HookEvent::Permission, &answer, None)?;
         Ok(answer)
+    }
+
+    /// The session that lives and in which the worker holds its task.
+    fn session(&self) -> Result<Option<SessionId>> {
+        let Some((list, id, Some(token))) = self.task.as_ref().filter(|_| self.rules.is_some())
+        else {
+            return Ok(None);
+        };
+        let live = Sessions::of(self.home, &self.repository).status()?;
+        let live = live.filter(|(status, _)| *status == SessionStatus::Live);
+        let task = list.task(id)?.task;
+        let is_held = |claim: &&Claim| claim.by == self.worker && claim.token == *token;
+        let claim = task.state.claim().filter(is_held);
+        let session = claim.and_then(|it| it.session.clone());
+        Ok(session.filter(|it| live.and_then(|(_, lock)| lock.session).as_ref() == Some(it)))
     }
 
     fn answer_to(&self, decision: &PermissionDecision) -> HookAnswer {

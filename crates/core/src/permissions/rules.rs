@@ -12,18 +12,18 @@ use flagpost_model::{
     glob::Glob,
     permission::{
         self, PermissionDecision, PermissionRefusal, PermissionRequest, Verdict,
-        rule::{PermissionRule, RequestInput, Ruling, consult},
+        rule::{PermissionRule, RequestInput, Ruling, WorkedOn, consult},
     },
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{PermissionOrder, Permissions, StoredRequest};
+use super::{PermissionOrder, Permissions, StoredRequest, lines::text};
 use crate::{
     error::{Error, Result},
     files,
     history::{Entry, Kind},
-    policy::{self, Policy},
+    policy,
 };
 
 /// What the line of a run's rules calls them.
@@ -133,15 +133,19 @@ impl Permissions<'_> {
         })
     }
 
-    /// What the rules decide on a request; none where a person is asked. `line` is that of its run's rules.
+    /// What the rules decide on a request; none where a person is asked. `line` is that of its run's rules. Where the
+    /// policy does not count as it was accepted, nobody knows what it would deny, and nothing is decided.
     pub(super) fn ruled(
         &self,
         request: &PermissionRequest,
-        line: Option<u64>,
+        line: Option<&(u64, SessionId)>,
         now: Timestamp,
     ) -> Result<Option<PermissionDecision>> {
-        // One that cannot be read lets nothing through, which 'status' and 'doctor' say.
-        let policy = policy::of(self.home, &self.repo).unwrap_or_else(|_| Policy::asking());
+        // What is wrong with it 'status' and 'doctor' say.
+        if policy::fault(self.home, &self.repo).is_some() {
+            return Ok(None);
+        }
+        let policy = policy::of(self.home, &self.repo)?;
         let run = line.map(|line| self.run_rules(line)).transpose()?.flatten();
         let (by, of_run) = run.unzip();
         let of_run = of_run.unwrap_or_default();
@@ -172,9 +176,15 @@ impl Permissions<'_> {
     }
 
     /// Who began the run that this line tells of, and its rules; none where it tells of something else.
-    fn run_rules(&self, line: u64) -> Result<Option<(WorkerId, Vec<PermissionRule>)>> {
-        let line = self.history().line(line, &self.window)?;
-        let line = line.filter(|it| it.entry.kind == Kind::PermissionRules);
+    fn run_rules(
+        &self,
+        (line, session): &(u64, SessionId),
+    ) -> Result<Option<(WorkerId, Vec<PermissionRule>)>> {
+        let line = self.history().line(*line, &self.window)?;
+        let line = line.filter(|it| {
+            it.entry.kind == Kind::PermissionRules
+                && text(&it.entry, "session") == Some(session.as_str())
+        });
         let rules = line.and_then(|line| {
             let texts = line.entry.detail.get(ALLOW)?.as_array()?.iter();
             let globs = texts
@@ -187,19 +197,23 @@ impl Permissions<'_> {
     }
 }
 
-/// What the tool of a request is called with, its path as links lead: below the agent's directory from there, else
-/// from the root.
+/// What the tool of a request is called with, its path as links lead: below the top of the agent's working tree from
+/// there, else from the root.
 fn input_of(request: &PermissionRequest) -> RequestInput {
     RequestInput::of(request, |path| {
         let dir = files::real(request.dir.as_ref()?.as_ref());
         let file = dir.join(path);
-        // Nobody knows where a link will lead that leads nowhere yet.
+        // Nobody knows where a link will lead that leads nowhere yet, nor whether a client follows one before "..".
         let is_open = |it: &Path| it.is_symlink() && !it.exists();
-        if file.ancestors().any(is_open) {
+        let real = files::real(&file);
+        if file.ancestors().any(is_open) || files::real(&files::plain(&file)) != real {
             return None;
         }
-        let file = files::real(&file);
-        let file = file.strip_prefix(&dir).unwrap_or(&file);
-        file.to_str().map(str::to_owned)
+        let top = dir.ancestors().find(|it| it.join(".git").exists());
+        let inside = real.strip_prefix(top.unwrap_or(&dir));
+        Some(WorkedOn {
+            file: inside.unwrap_or(&real).to_str()?.to_owned(),
+            real: real.to_str()?.to_owned(),
+        })
     })
 }

@@ -44,12 +44,16 @@ fn rule(kind: PermissionRuleKind, table: &Table) -> Result<PermissionRule, Strin
         Some(text) => text.parse::<Glob>().map(Some).map_err(super::words),
     };
     let tool = glob("tool")?;
-    let input = match (glob("input")?, text("exactly")?) {
+    let input = match (text("input")?, text("exactly")?) {
         (Some(_), Some(_)) => return Err("input and exactly exclude each other".to_owned()),
-        (Some(glob), None) => RuleInput::Like(glob),
+        (Some(text), None) if tool.is_none() => RuleInput::Like(RuleInput::commands(text)?),
+        (Some(text), None) => RuleInput::Like(text.parse().map_err(super::words)?),
+        (None, Some("")) => return Err("exactly is empty".to_owned()),
         (None, Some(text)) => RuleInput::Exactly(text.to_owned()),
-        // Whoever leaves both out by mistake must not allow every command.
-        (None, None) if tool.is_none() => return Err("it lacks input or tool".to_owned()),
+        // Whoever leaves all of them out by mistake must not allow every command.
+        (None, None) if tool.is_none() => {
+            return Err("it lacks input, exactly or tool".to_owned());
+        }
         (None, None) => RuleInput::Any,
     };
     let list = text("list")?.map(str::parse).transpose();
@@ -136,7 +140,7 @@ mod tests {
         for (text, told) in [
             (
                 "[[allow]]\nworker = \"W1\"",
-                "allow 1: it lacks input or tool",
+                "allow 1: it lacks input, exactly or tool",
             ),
             (
                 "[[allow]]\ninput = \"a\"\n[[allow]]\nx = 1",
@@ -148,6 +152,12 @@ mod tests {
                 "[[ask]]\ninput = \"a\"\nexactly = \"a\"",
                 "ask 1: input and exactly exclude each other",
             ),
+            (
+                "[[allow]]\ninput = \"a && b\"",
+                "allow 1: no command is like \"a && b\"",
+            ),
+            ("[[allow]]\ninput = \" a\"", "allow 1: no command is like"),
+            ("[[allow]]\nexactly = \"\"", "allow 1: exactly is empty"),
             (
                 "[[allow]]\ninput = \"a\"\nuntil = \"tomorrow\"",
                 "allow 1: until is a time, such as",

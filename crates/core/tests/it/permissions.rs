@@ -8,7 +8,7 @@ use flagpost_core::{
     history::Kind,
     permissions::{NewRequest, PermissionOrder, Permissions, StoredRequest},
 };
-use flagpost_model::{client::Client, decision::Via, permission::Verdict};
+use flagpost_model::{SessionId, client::Client, decision::Via, permission::Verdict};
 use flagpost_testkit::power::{PowerFs, every_crash, every_fault};
 use jiff::SignedDuration;
 use serde_json::json;
@@ -108,11 +108,10 @@ fn a_crash_leaves_whole_requests() {
     survives(
         &|all, _| {
             let mut wanted = wants("W3", "npm test");
-            wanted.rules = Some(all.open_session(
-                &worker("ann"),
-                &"run".parse().unwrap(),
-                &["npm *".parse().unwrap()],
-            )?);
+            let session: SessionId = "run".parse().unwrap();
+            let allowed = ["npm *".parse().unwrap()];
+            let line = all.open_session(&worker("ann"), &session, &allowed)?;
+            wanted.rules = Some((line, session));
             let asked = all.ask(&wanted, SignedDuration::from_mins(30))?;
             assert_eq!(asked.ended, Some(Verdict::Allowed));
             Ok(())

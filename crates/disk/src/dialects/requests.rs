@@ -99,6 +99,8 @@ mod tests {
     "at": "2026-05-13T14:26:00Z",
     "via": "cli",
     "reason": null,
+    "rule": null,
+    "policy": null,
     "hand": null,
     "line": 413
   },

@@ -9,7 +9,11 @@ use std::fmt;
 use jiff::Timestamp;
 
 use super::{PermissionRequest, Subject, Verdict, shell::simple_commands};
-use crate::{glob::Glob, id::ListId, names::names};
+use crate::{
+    glob::{Glob, InvalidGlob},
+    id::ListId,
+    names::names,
+};
 
 names! {
     /// What a rule says.
@@ -72,25 +76,95 @@ pub struct RequestInput {
     whole: String,
     /// The texts that a rule has to fit: each simple command, or the one text. None where that cannot be told.
     parts: Option<Vec<String>>,
-    is_command_line: bool,
+    /// Other spellings, which are denied or asked about as well.
+    also: Vec<String>,
+    form: InputForm,
+}
+
+/// What sort of input it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum InputForm {
+    /// A command line and no more.
+    CommandLine,
+    /// A command line with something beside it that changes what it may do.
+    OddCommandLine,
+    /// Anything else.
+    Other,
+}
+
+/// The file that a tool works on.
+#[derive(Debug)]
+pub struct WorkedOn {
+    /// From the top of the agent's working tree, or from the root where it lies elsewhere.
+    pub file: String,
+    /// From the root.
+    pub real: String,
 }
 
 impl RequestInput {
     /// That of a request. `resolve` says which file a path leads to, where that can be told.
-    pub fn of(request: &PermissionRequest, resolve: impl FnOnce(&str) -> Option<String>) -> Self {
-        let is_command_line = matches!(request.subject(), Subject::CommandLine(_));
+    pub fn of(request: &PermissionRequest, resolve: impl FnOnce(&str) -> Option<WorkedOn>) -> Self {
         let (whole, parts) = match request.subject() {
             Subject::CommandLine(line) => (line.to_owned(), simple_commands(line)),
-            Subject::Path(path) => match resolve(path) {
-                Some(file) => (file.clone(), Some(vec![file])),
-                None => (path.to_owned(), None),
-            },
+            Subject::Path(path) => return Self::of_path(path, resolve(path)),
+            Subject::Text(text) if request.runs_commands() => (text.into_owned(), None),
             Subject::Text(text) => (text.to_string(), Some(vec![text.into_owned()])),
         };
         Self {
             whole,
             parts,
-            is_command_line,
+            also: Vec::new(),
+            form: match request.subject() {
+                Subject::CommandLine(_) => InputForm::CommandLine,
+                _ if request.runs_commands() => InputForm::OddCommandLine,
+                _ => InputForm::Other,
+            },
+        }
+    }
+
+    fn of_path(path: &str, found: Option<WorkedOn>) -> Self {
+        let Some(WorkedOn { file, real }) = found else {
+            return Self {
+                whole: path.to_owned(),
+                parts: None,
+                also: tails(path),
+                form: InputForm::Other,
+            };
+        };
+        Self {
+            parts: Some(vec![file.clone()]),
+            whole: file,
+            also: tails(&real),
+            form: InputForm::Other,
+        }
+    }
+
+    fn runs_commands(&self) -> bool {
+        self.form != InputForm::Other
+    }
+}
+
+/// A path from each of the directories above it: wherever an agent stands, one of them is what a rule names.
+fn tails(path: &str) -> Vec<String> {
+    let starts = path
+        .match_indices('/')
+        .map(|(at, _)| path[at + 1..].to_owned());
+    starts.chain([path.to_owned()]).collect()
+}
+
+impl RuleInput {
+    /// Commands like this. An error says why no command could be.
+    pub fn commands(pattern: &str) -> Result<Glob, String> {
+        let glob: Glob = pattern
+            .parse()
+            .map_err(|error: InvalidGlob| error.to_string())?;
+        let never = ["&&", "||", ";", "|", ">", "<", "$", "`", "\n", "  "];
+        let is_one = pattern.trim() == pattern && !never.iter().any(|it| pattern.contains(it));
+        match is_one {
+            true => Ok(glob),
+            false => Err(format!(
+                "no command is like {pattern:?}: a pattern is for one command, with one space between its words"
+            )),
         }
     }
 }
@@ -111,15 +185,19 @@ impl PermissionRule {
     /// The rule that would allow such a request from now on, to any worker: a simple command wherever it stands,
     /// anything else to the letter.
     pub fn always(request: &PermissionRequest, input: &RequestInput) -> Self {
-        let literal = |text: &str| globset::escape(text).parse::<Glob>().ok();
+        let literal = |text: &str| {
+            let glob: Option<Glob> = globset::escape(text).parse().ok();
+            // A pattern knows a sign more than is made harmless there.
+            glob.filter(|it| it.takes(text))
+        };
         let simple = match input.parts.as_deref() {
-            Some([one]) if input.is_command_line => literal(one),
+            Some([one]) if input.runs_commands() => literal(one),
             _ => None,
         };
         let exactly = || RuleInput::Exactly(input.whole.clone());
         Self {
             kind: PermissionRuleKind::Allow,
-            tool: literal(&request.tool).filter(|_| !input.is_command_line),
+            tool: literal(&request.tool).filter(|_| !input.runs_commands()),
             input: simple.map_or_else(exactly, RuleInput::Like),
             worker: None,
             list: None,
@@ -136,7 +214,7 @@ impl PermissionRule {
             && self.list.as_ref().is_none_or(|it| Some(it) == list)
             && match &self.tool {
                 Some(tool) => tool.takes(&request.tool),
-                None => input.is_command_line,
+                None => input.runs_commands(),
             }
     }
 
@@ -155,10 +233,16 @@ impl PermissionRule {
 
     /// Whether it fits some of it, which is enough to deny it or to ask.
     fn fits_some(&self, input: &RequestInput) -> bool {
-        let mut parts = input.parts.iter().flatten();
+        let mut texts = input.parts.iter().flatten().chain(&input.also);
         self.fits_whole(input)
             || self.fits_part(&input.whole)
-            || parts.any(|part| self.fits_part(part))
+            || texts.any(|part| self.fits_part(part))
+    }
+
+    /// Whether it allows all of it, whatever that consists of.
+    fn allows_whole(&self, input: &RequestInput) -> bool {
+        let is_any = self.input == RuleInput::Any;
+        self.fits_whole(input) && !(is_any && input.form == InputForm::OddCommandLine)
     }
 }
 
@@ -193,7 +277,18 @@ pub fn consult<'r>(
     if of(PermissionRuleKind::Ask).any(|it| it.fits_some(input)) {
         return Some(Ruling::Ask);
     }
-    if let Some(rule) = of(PermissionRuleKind::Allow).find(|it| it.fits_whole(input)) {
+    let exactly = |it: &&PermissionRule| matches!(it.input, RuleInput::Exactly(_));
+    let mut whole = of(PermissionRuleKind::Allow).filter(|it| it.allows_whole(input));
+    // Nobody can tell whether what cannot be read is what another rule denies.
+    let is_unsure = input.parts.is_none()
+        && concerned
+            .iter()
+            .any(|it| it.kind != PermissionRuleKind::Allow);
+    let found = match is_unsure {
+        true => whole.find(exactly),
+        false => whole.next(),
+    };
+    if let Some(rule) = found {
         return decided(Verdict::Allowed, vec![rule]);
     }
     let parts = input.parts.as_ref()?.iter();

@@ -59,7 +59,8 @@ impl Scan<'_> {
             ' ' | '\t' => self.end_word(),
             '\n' => self.end_command(true),
             ';' => self.end_command(false),
-            '&' if self.rest.starts_with('>') => self.end_word(),
+            // In bash a redirection, in sh the end of a command.
+            '&' if self.rest.starts_with('>') => None,
             '&' => {
                 self.take_if("&");
                 self.end_command(false)
@@ -183,7 +184,7 @@ mod tests {
             ("cargo test 2>&1 | tail -n 5", &["cargo test", "tail -n 5"]),
             ("make >/dev/null 2>&1", &["make"]),
             (
-                "make &> /dev/null; make >> /dev/null < /dev/null",
+                "make > /dev/null; make >> /dev/null < /dev/null",
                 &["make", "make"],
             ),
             (
@@ -244,6 +245,8 @@ mod tests {
             "a << E\nx\nE",
             "a <<< b",
             "a &> b",
+            "a &>/dev/null b",
+            "a&>&1",
             "a > /dev/nullx",
             "a > /dev/null/../x",
             "a >&3",

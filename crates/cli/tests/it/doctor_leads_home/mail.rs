@@ -80,7 +80,10 @@ pub(super) const FAULTS: &[Fault] = &[
         accept(world, "foreign_flags = \"accept\"");
         put(&world.home().join("policy.toml"), policy);
         put(&note, earlier);
-        by_hand(|world| fs::remove_file(world.home().join("policy.toml")).unwrap())
+        by_hand(|world| {
+            fs::remove_file(world.home().join("policy.toml")).unwrap();
+            world.ok(["policy", "accept", "--yes"]);
+        })
     }),
     ("a policy has an unknown word", 1, PolicyBroken, |world| {
         let policy = repository(world).join("policy.toml");

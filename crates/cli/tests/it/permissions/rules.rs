@@ -2,7 +2,7 @@
 
 use std::{fs, path::PathBuf};
 
-use flagpost_testkit::{background::Background, sealed::World};
+use flagpost_testkit::{background::Background, race::until, sealed::World};
 use serde_json::{Value, json};
 
 use super::{asks, decision, told, waiting, wants, with_workers};
@@ -76,7 +76,10 @@ fn a_rule_that_nobody_accepted_allows_nothing() {
     let world = with_workers();
     for (text, is_told) in [
         ("[[allow]]\ninput = \"*\"\n", "has not accepted it"),
-        ("[[allow]]\nworker = \"*\"\n", "it lacks input or tool"),
+        (
+            "[[allow]]\nworker = \"*\"\n",
+            "it lacks input, exactly or tool",
+        ),
     ] {
         fs::write(policy(&world), text).unwrap();
         let hook = asks(&world, "W1", &wants(&world, "W1", "npm test"));
@@ -161,7 +164,7 @@ fn the_homes_policy_is_copied_before_a_rule_is_added() {
         4,
     );
     assert!(
-        refused.stderr.contains("whatever another allows"),
+        refused.stderr.contains("whatever a rule allows"),
         "{refused}"
     );
     world.ok(["allow", &test.to_string(), "--always", "--yes"]);
@@ -174,6 +177,80 @@ fn the_homes_policy_is_copied_before_a_rule_is_added() {
     }
 }
 
+/// What a policy denies is not known while it does not count as it was accepted.
+#[test]
+fn nothing_is_decided_by_rules_while_the_accepted_policy_is_changed_or_gone() {
+    let mut world = with_workers();
+    world.set("FLAGPOST_GATE_WAIT", "50ms");
+    let accepted = "[[deny]]\ninput = \"git push*\"\n";
+    accept(&world, accepted);
+    world.ok(["add", "Push it"]);
+    let sent = world.outside().join("sent.json");
+    fs::write(&sent, wants(&world, "", "git push").to_string()).unwrap();
+    let hook = "\"$FLAGPOST_BIN\" hook permission-request --agent claude";
+    let script = format!("{hook} < {0} > {0}.answer", sent.display());
+    let agent = format!("sh -c '{script}; printf \"status: PASS\\n\" > \"$FLAGPOST_REPORT\"'");
+    let answered = |world: &World| {
+        world.ok(["reopen", "1"]);
+        exits(
+            world.flagpost(["run", "--agent", &agent, "--allow", "git *"]),
+            0,
+        );
+        fs::read_to_string(sent.with_extension("json.answer")).unwrap()
+    };
+    world.ok(["cancel", "1"]);
+    for (text, is_told) in [
+        (Some(accepted), ""),
+        (
+            Some("[[deny]]\ninput = \"git pull*\"\n"),
+            "has not accepted it",
+        ),
+        (Some("broken"), "is malformed: line 1: "),
+        (None, "the one that the operator accepted is gone"),
+    ] {
+        match text {
+            Some(text) => fs::write(policy(&world), text).unwrap(),
+            None => fs::remove_file(policy(&world)).unwrap(),
+        }
+        let answer = answered(&world);
+        let expected = match is_told {
+            "" => "A rule of the operator's denies this",
+            _ => "Nobody decided in time",
+        };
+        assert!(answer.contains(expected), "{text:?}: {answer}");
+        let status = exits(world.flagpost(["status"]), 0);
+        assert!(status.stderr.contains(is_told), "{text:?}: {status}");
+    }
+    // Its going is accepted, too; then the run's rule decides.
+    world.ok(["policy", "accept", "--yes"]);
+    assert!(answered(&world).contains("\"allow\""));
+    let status = exits(world.flagpost(["status"]), 0);
+    assert!(!status.stderr.contains("policy"), "{status}");
+}
+
+#[test]
+fn nobody_decides_under_the_name_of_a_worker() {
+    let world = with_workers();
+    let hook = asks(&world, "W1", &wants(&world, "W1", "npm test"));
+    let n = waiting(&world)[0].to_string();
+    fs::write(policy(&world), "[[allow]]\ninput = \"npm test\"\n").unwrap();
+    for words in [
+        &["allow", &n][..],
+        &["deny", &n],
+        &["policy", "accept", "--yes"],
+        &["run", "--agent", "true", "--allow", "npm test"],
+    ] {
+        let refused = exits(world.flagpost([words, &["--as", "W1"]].concat()), 4);
+        assert!(
+            refused.stderr.contains("only the operator does"),
+            "{refused}"
+        );
+    }
+    world.ok(["allow", &n, "--as", "bob"]);
+    assert_eq!(decision(hook), allowed());
+    tells!(last(&world), {"actor": "bob"});
+}
+
 #[test]
 fn a_path_is_where_its_links_lead() {
     let world = with_workers();
@@ -181,7 +258,13 @@ fn a_path_is_where_its_links_lead() {
     fs::create_dir(top.join("src")).unwrap();
     std::os::unix::fs::symlink(world.outside(), top.join("src/away")).unwrap();
     std::os::unix::fs::symlink("nowhere", top.join("src/later")).unwrap();
-    accept(&world, "[[allow]]\ntool = \"Write\"\ninput = \"src/*\"\n");
+    fs::create_dir_all(top.join("sub/src")).unwrap();
+    fs::create_dir_all(top.join("deep/er")).unwrap();
+    std::os::unix::fs::symlink("deep/er", top.join("link")).unwrap();
+    accept(
+        &world,
+        "[[allow]]\ntool = \"Write\"\ninput = \"{src,deep}/*\"\n[[deny]]\ntool = \"Write\"\ninput = \"src/secret*\"\n",
+    );
     let writes = |path: &str| {
         let mut sent = wants(&world, "W1", "");
         sent["tool_name"] = "Write".into();
@@ -196,7 +279,20 @@ fn a_path_is_where_its_links_lead() {
         is_answered(&world, "W1", &writes("x/../src/new.rs")),
         allowed()
     );
-    for path in ["src/away/x", "src/later", "src/../x", "/etc/src/x"] {
+    // Wherever its client stands.
+    let mut from_below = writes("src/new.rs");
+    from_below["cwd"] = json!(top.join("sub"));
+    assert_eq!(is_answered(&world, "W1", &from_below), allowed());
+    from_below["tool_input"]["file_path"] = json!(top.join("src/secret.rs"));
+    assert_eq!(is_answered(&world, "W1", &from_below).0, "deny");
+    for path in [
+        "src/away/x",
+        "src/later",
+        "src/../x",
+        "/etc/src/x",
+        "sub/src/x",
+        "link/../x",
+    ] {
         let hook = asks(&world, "W1", &writes(path));
         world.ok(["deny", &waiting(&world)[0].to_string()]);
         assert_eq!(decision(hook).0, "deny", "{path}");
@@ -224,7 +320,7 @@ fn an_agent_adds_no_rule() {
     again.args(["hook", "permission-request", "--agent", "claude"]);
     let sent = wants(&world, "W1", "npm ci").to_string();
     let again = Background::fed(&mut again, sent.as_bytes());
-    flagpost_testkit::race::until("the request to wait", || waiting(&world).len() == 2);
+    until("the request to wait", || waiting(&world).len() == 2);
     for n in waiting(&world) {
         world.ok(["deny", &n.to_string()]);
     }
@@ -263,7 +359,18 @@ fn a_run_is_allowed_something_while_it_lasts() {
     let line = line.unwrap();
     assert_eq!(read("rules").trim(), line["n"].to_string());
     assert_eq!(line["detail"]["allow"], json!(["npm test", "npm ci"]));
-    // The next run is not allowed it.
+    // Nobody is allowed it once the run is over.
+    let mut late = world.command();
+    late.envs([
+        ("FLAGPOST_WORKER", "W1"),
+        ("FLAGPOST_RULES", read("rules").trim()),
+    ]);
+    late.args(["hook", "permission-request", "--agent", "claude"]);
+    let late = Background::fed(&mut late, read("sent.json").as_bytes());
+    until("the request to wait", || waiting(&world).len() == 1);
+    world.ok(["deny", &waiting(&world)[0].to_string()]);
+    assert_eq!(decision(late).0, "deny");
+    // Nor is the next run.
     world.ok(["add", "Test it again"]);
     world.set("FLAGPOST_GATE_WAIT", "50ms");
     world.set("FLAGPOST_RULES", line["n"].to_string());

@@ -21,9 +21,17 @@ fn now() -> Timestamp {
     "2026-05-13T14:00:00Z".parse().unwrap()
 }
 
+/// Where a path leads, in a world without links whose working tree is /web.
+fn within(path: &str) -> Option<WorkedOn> {
+    Some(WorkedOn {
+        file: path.strip_prefix("/web/").unwrap_or(path).to_owned(),
+        real: path.to_owned(),
+    })
+}
+
 /// What these rules say, in a word.
 fn said(rules: &[PermissionRule], asked: &PermissionRequest) -> String {
-    let input = RequestInput::of(asked, |path| path.strip_prefix("/web/").map(str::to_owned));
+    let input = RequestInput::of(asked, within);
     let rules: Vec<&PermissionRule> = rules.iter().collect();
     match consult(&rules, asked, &input, now()) {
         None => "nothing".to_owned(),
@@ -186,6 +194,11 @@ fn what_is_allowed_always_is_what_was_asked_and_no_more() {
         ),
         (bash("rm a && b"), bash("rm a && b"), bash("rm a")),
         (bash("ls *"), bash("ls *"), bash("ls x")),
+        (
+            bash(r"sed 's/\./x/' f"),
+            bash(r"sed 's/\./x/' f"),
+            bash("sed 's/./x/' f"),
+        ),
         (bash("a 'b*'"), bash("a 'b*'"), bash("a 'bc'")),
         (
             other("Write", json!({"file_path": "/web/[x]", "content": "1"})),
@@ -198,10 +211,60 @@ fn what_is_allowed_always_is_what_was_asked_and_no_more() {
             other("mcp__ab", json!({"n": 1})),
         ),
     ] {
-        let input = RequestInput::of(&asked, |path| path.strip_prefix("/web/").map(str::to_owned));
+        let input = RequestInput::of(&asked, within);
         let rules = [PermissionRule::always(&asked, &input)];
         assert!(said(&rules, &asked).starts_with("allowed"), "{asked:?}");
         assert!(said(&rules, &also).starts_with("allowed"), "{also:?}");
         assert_eq!(said(&rules, &never), "nothing", "{never:?}");
     }
+}
+
+#[test]
+fn what_cannot_be_read_is_allowed_by_no_wide_rule_where_another_denies_or_asks() {
+    use PermissionRuleKind::{Allow, Ask, Deny};
+    let all = rule(Allow, "Bash", RuleInput::Any);
+    let exactly = rule(Allow, "", RuleInput::Exactly("A=1 git push".to_owned()));
+    let deny = rule(Deny, "", like("git push*"));
+    let ask = rule(Ask, "", like("npm publish*"));
+    let bash = |command: &str| request("Bash", json!({"command": command}));
+    let odd = request(
+        "Bash",
+        json!({"command": "ls", "dangerouslyDisableSandbox": true}),
+    );
+    for (rules, asked, expected) in [
+        (&[&all][..], bash("A=1 git push"), "allowed by Bash"),
+        (&[&all], odd.clone(), "nothing"),
+        (&[&all, &deny], bash("ls"), "allowed by Bash"),
+        (&[&all, &deny], bash("A=1 git push"), "nothing"),
+        (&[&all, &ask], bash("(npm publish)"), "nothing"),
+        (&[&all, &deny], odd, "nothing"),
+        (
+            &[&all, &deny, &exactly],
+            bash("A=1 git push"),
+            "allowed by A=1 git push",
+        ),
+    ] {
+        let rules: Vec<PermissionRule> = rules.iter().map(|it| (*it).clone()).collect();
+        assert_eq!(said(&rules, &asked), expected, "{asked:?}");
+    }
+}
+
+#[test]
+fn a_path_is_denied_by_any_spelling_and_allowed_by_one() {
+    use PermissionRuleKind::{Allow, Deny};
+    let rules = [
+        rule(Allow, "Write", like("*.md")),
+        rule(Deny, "Write", like("secrets/*")),
+    ];
+    for (path, expected) in [
+        ("/web/a.md", "allowed by Write: *.md"),
+        ("/web/secrets/a.md", "denied by Write: secrets/*"),
+        ("/web/sub/secrets/a.md", "denied by Write: secrets/*"),
+        ("/web/a.rs", "nothing"),
+    ] {
+        let asked = request("Write", json!({"file_path": path}));
+        assert_eq!(said(&rules, &asked), expected, "{path}");
+    }
+    let both = json!({"notebook_path": "/etc/x", "file_path": "/web/a.md"});
+    assert_eq!(said(&rules, &request("Write", both)), "nothing");
 }
