@@ -65,7 +65,7 @@ pub enum Command {
     Instructions(commands::instructions::InstructionsArgs),
     #[command(flatten)]
     Gate(commands::relay::GateCommand),
-    Inbox(commands::relay::mail::InboxArgs),
+    Inbox(commands::needs::NeedsArgs),
     Allow(commands::permission::AllowArgs),
     Deny(commands::permission::DenyArgs),
     /// Show what agents want to do and wait for
@@ -114,7 +114,7 @@ pub enum Command {
         after_help = "Example: flagpost config set run.agent claude"
     )]
     Config(commands::config::ConfigCommand),
-    /// Say which policy may decide on briefs
+    /// Say which policy may decide on briefs and requests
     #[command(subcommand, after_help = "Example: flagpost policy accept")]
     Policy(commands::policy::PolicyCommand),
     /// Try how you are told of what waits for you

@@ -123,7 +123,7 @@ pub fn judge(error: &anyhow::Error) -> (FailureKind, Option<String>) {
         if cause.is::<InvalidSeq>() {
             return (
                 FailureKind::Invalid,
-                hint("'flagpost inbox --all' and 'flagpost outbox' show the numbers"),
+                hint("'flagpost inbox --briefs --all' and 'flagpost outbox' show the numbers"),
             );
         }
         let is_bad_word = cause.is::<InvalidId>()

@@ -37,6 +37,7 @@ pub mod man;
 pub mod mcp;
 pub mod moves;
 pub mod msg;
+pub mod needs;
 pub mod note;
 pub mod notify;
 pub mod permission;

@@ -1,7 +1,6 @@
 //! `status`: what is going on, and what waits for a person.
 
 mod machines;
-mod needs;
 mod page;
 mod roots;
 
@@ -12,7 +11,7 @@ use std::{
 };
 
 use flagpost_core::{
-    Error,
+    Error, List,
     answers::StatusAnswer,
     sessions::{Session, SessionStatus},
     status::{ListStatus, status},
@@ -23,7 +22,7 @@ use flagpost_model::{ListId, ListRef, TaskId, task::Outline};
 use jiff::Timestamp;
 use page::StatusPage;
 
-use super::{daemon, land};
+use super::{daemon, land, needs};
 use crate::{
     context::Context,
     output::{self, Answer},
@@ -88,12 +87,9 @@ fn watch(context: &Context) -> anyhow::Result<Answer> {
 
 /// What there is to say, in so many rows where it has to fit.
 fn show(context: &Context, rows: Option<usize>) -> anyhow::Result<Answer> {
-    let (list, why) = match context.list() {
+    let (list, why) = match list_if_any(context)? {
         Ok(list) => (Some(list), None),
-        Err(error) if context.globals.list.is_none() && is_without_list(&error) => {
-            (None, Some(error))
-        }
-        Err(error) => return Err(error),
+        Err(why) => (None, Some(why)),
     };
     let why = why.as_ref().and_then(|it| it.downcast_ref());
     let (vanished, gone): (_, Vec<TaskId>) = match why {
@@ -106,7 +102,14 @@ fn show(context: &Context, rows: Option<usize>) -> anyhow::Result<Answer> {
     let seen = status(&context.home, here.as_ref(), list.as_ref())?;
     let screen = Screen::of(context);
     let mut page = StatusPage::new(screen);
-    needs::section(screen, &mut page, &seen.needs);
+    if !seen.needs.all.is_empty() {
+        let title = format!("Needs you: {}", seen.needs.all.len());
+        page.list(
+            &title,
+            seen.needs.all.iter().map(|it| needs::row(screen, it)),
+        );
+        page.say("\n");
+    }
     match &seen.list {
         Some(it) => of_list(
             (screen, context.home.now()),
@@ -132,14 +135,22 @@ fn show(context: &Context, rows: Option<usize>) -> anyhow::Result<Answer> {
         .iter()
         .flat_map(|it| shape::skipped_notes(&it.skipped));
     let about = seen.needs.all.iter().filter_map(|it| it.about.task());
-    Ok(Answer::of(&answer)
+    let answer = Answer::of(&answer)
         .text(page.text(rows))
         .ids(about.map(|(_, id)| id))
-        .notes(skipped)
-        .notes(shape::mail_notes(&seen.needs.skipped))
-        .notes(seen.needs.faults.iter().cloned())
+        .notes(skipped);
+    Ok(needs::noted(answer, &seen.needs)
         .notes(roots::notes(&seen.roots))
         .notes(daemon::trouble(context)?))
+}
+
+/// The list that is meant; why there is none, where there is none yet or none any more and nobody named one.
+pub(super) fn list_if_any(context: &Context) -> anyhow::Result<Result<List<'_>, anyhow::Error>> {
+    match context.list() {
+        Ok(list) => Ok(Ok(list)),
+        Err(error) if context.globals.list.is_none() && is_without_list(&error) => Ok(Err(error)),
+        Err(error) => Err(error),
+    }
 }
 
 /// Whether there is no list yet, or none any more.

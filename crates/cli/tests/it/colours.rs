@@ -10,7 +10,7 @@ const COMMANDS: &[&[&str]] = &[
     &["show", "1"],
     &["task", "graph"],
     &["ready"],
-    &["inbox", "--all"],
+    &["inbox", "--briefs", "--all"],
     &["worker", "list"],
     &["msg", "list"],
 ];
@@ -32,7 +32,7 @@ fn a_state_has_one_colour_on_every_screen() {
     for (line, state) in [
         ("list", "36mclaimed"),
         ("show 1", "36mclaimed"),
-        ("inbox --all", "32mratified"),
+        ("inbox --briefs --all", "32mratified"),
         ("worker list", "32mlive"),
         ("worker show W1", "32mlive"),
         ("msg list", "36mnew"),

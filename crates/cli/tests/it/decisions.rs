@@ -46,7 +46,7 @@ fn what_came_since_the_operator_looked_is_shown_and_asked_about() {
     2>   | …
     2> flagpost: 2 briefs of W1 wait, and 1 came since you looked
     2>   hint: 'flagpost inbox W1' shows them; 'flagpost ratify W1 2' names the newest
-    $ CLAUDECODE=1 inbox
+    $ CLAUDECODE=1 inbox --briefs
     WORKER  SEQ   STAGE    KIND            TICKET  SUMMARY
     W1      0001  pending  dispatch brief  1       My own
     W1      0002  pending  dispatch brief  2       Delete it
@@ -60,7 +60,7 @@ fn what_came_since_the_operator_looked_is_shown_and_asked_about() {
     2>   | …
     2> flagpost: 2 briefs of W1 wait, and 1 came since you looked
     2>   hint: 'flagpost inbox W1' shows them; 'flagpost ratify W1 2' names the newest
-    $ inbox --quiet
+    $ inbox --briefs --quiet
     W1/1
     W1/2
     $ ratify W1
@@ -139,7 +139,7 @@ fn several_workers_are_ratified_at_once_and_a_reason_needs_no_option() {
     $ ratify W1 1 W2 7
     exit 3
     2> flagpost: there is no brief 0007 of W2
-    2>   hint: 'flagpost inbox --all' shows those there are
+    2>   hint: 'flagpost inbox --briefs --all' shows those there are
     $ ratify W1 W2 --seen acf2ef42d57446b155ed2cc2a2d8fd6b8acf2ef42d57446b155ed2cc2a2d8fd6
     exit 2
     2> flagpost: --seen goes with one brief: 'flagpost ratify WORKER SEQ --seen HASH'
@@ -163,7 +163,7 @@ fn several_workers_are_ratified_at_once_and_a_reason_needs_no_option() {
     $ ratify W1 W3
     exit 3
     2> flagpost: no brief of W1 waits for a decision
-    2>   hint: 'flagpost inbox --all' shows what was decided
+    2>   hint: 'flagpost inbox --briefs --all' shows what was decided
     "#);
     let (_, told) = world.json(["history", "--kind", "relay.decided"]);
     let lines = told["lines"].as_array().unwrap();

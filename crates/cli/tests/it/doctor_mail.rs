@@ -84,7 +84,7 @@ fn a_message_of_another_owner_stops_only_itself() {
     }
     let said = nobody(&["slash", "/ratify all"]);
     assert_eq!(said.code, 2, "{said}");
-    let shown = nobody(&["inbox", "--all"]);
+    let shown = nobody(&["inbox", "--briefs", "--all"]);
     assert!(shown.stderr.contains("Permission denied"), "{shown}");
     let next = nobody(&["worker", "next", "--as", "W1"]);
     assert!(next.stdout.ends_with("Do 2\n"), "{next}");

@@ -48,7 +48,7 @@ fn what_cannot_be_read_holds_up_no_brief_beside_it() {
             let fleet = with_a_strange(part, make);
             let world = &fleet.world;
             world.ok(["assign", "2", "W1", "--inline", "the second"]);
-            let shown = world.json(["inbox"]).1;
+            let shown = world.json(["inbox", "--briefs"]).1;
             assert_eq!(
                 shown["skipped"][0]["file"],
                 format!("W1/inbox/{part}"),
@@ -100,12 +100,12 @@ fn of_a_flood_of_briefs_the_newest_are_shown_and_the_others_counted() {
     flood(&fleet.inbox("W1"), 1_203);
     let told = "W1/inbox: older messages are counted and not read: 203, from 0001 to 0203; \
         'flagpost inbox W1 1' shows one";
-    let shown = world.flagpost(["inbox"]);
+    let shown = world.flagpost(["inbox", "--briefs"]);
     assert!(shown.stdout.contains("Theirs 1203"), "{shown}");
     assert!(!shown.stdout.contains("Theirs 203 "), "{shown}");
     assert!(shown.stdout.contains("Ours"), "{shown}");
     assert!(shown.stderr.contains(told), "{shown}");
-    let (_, answer) = world.json(["inbox", "--limit", "0"]);
+    let (_, answer) = world.json(["inbox", "--briefs", "--limit", "0"]);
     assert_eq!(answer["briefs"].as_array().unwrap().len(), 1_001);
     let status = world.flagpost(["status"]);
     assert!(status.stderr.contains(told), "{status}");
@@ -162,7 +162,7 @@ fn a_file_among_directories_is_none_of_them() {
     fs::write(tasks.join("notes"), "what is to be done").unwrap();
     fleet.world.ok(["assign", "1", "W1", "--inline", "x"]);
     transcript!(fleet.world, @r#"
-    $ inbox --quiet
+    $ inbox --briefs --quiet
     W1/1
     $ ratify all
     RATIFIED #1 x → W1
@@ -241,7 +241,7 @@ fn what_was_rejected_or_expired_is_proposed_anew() {
     ASSIGNED #1 → W1 (seq=0003)
     $ FLAGPOST_CLOCK=2026-05-13T14:26:30Z assign 1 W1 --inline soon --expires-in 1h
     ASSIGNED #1 → W1 (seq=0004)
-    $ FLAGPOST_CLOCK=2026-05-13T14:26:30Z inbox --all
+    $ FLAGPOST_CLOCK=2026-05-13T14:26:30Z inbox --briefs --all
     WORKER  SEQ   STAGE     KIND            TICKET  SUMMARY
     W1      0001  rejected  redirect                stop
     W1      0002  pending   redirect                stop

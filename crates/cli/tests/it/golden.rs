@@ -205,7 +205,7 @@ fn relay() {
         relay edit W3 3 --file [dir]/better.md
         relay redirect W3 'Look at #1244 first'
         relay merge 7
-        inbox
+        inbox --briefs
         ratify all
         assign 1195 W3 --inline 'Wait'
         slash '/ratify W3'
@@ -222,7 +222,7 @@ fn messages() {
         "add 'Write the parser'
         worker add W1
         msg send --to W1 --subject TASK --task 1 --thread epic-1 'Write it'
-        inbox
+        inbox --briefs
         ratify all
         msg recv --as W1
         msg ack W1/inbox/1 --as W1

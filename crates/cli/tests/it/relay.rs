@@ -132,17 +132,17 @@ fn what_a_silent_worker_is_assigned_waits_for_it_and_the_slash_command_refuses()
 #[test]
 fn inbox() {
     transcript!(fleet(), named, @r##"
-    $ inbox
+    $ inbox --briefs
     WORKER  SEQ   STAGE    KIND            TICKET  SUMMARY
     W1      0001  pending  dispatch brief  1192    Merge the seal
     W2      0001  pending  dispatch brief  1244    Write the parser
     $ inbox W2
     WORKER  SEQ   STAGE    KIND            TICKET  SUMMARY
     W2      0001  pending  dispatch brief  1244    Write the parser
-    $ inbox --quiet
+    $ inbox --briefs --quiet
     W1/1
     W2/1
-    $ inbox --limit 1
+    $ inbox --briefs --limit 1
     WORKER  SEQ   STAGE    KIND            TICKET  SUMMARY
     W2      0001  pending  dispatch brief  1244    Write the parser
     … and 1 more: --limit 0 shows all
@@ -155,7 +155,7 @@ fn inbox() {
     $ inbox W1 9
     exit 3
     2> flagpost: there is no brief 0009 of W1
-    2>   hint: 'flagpost inbox --all' shows those there are
+    2>   hint: 'flagpost inbox --briefs --all' shows those there are
     $ inbox W9
     exit 3
     2> flagpost: there is no worker W9
@@ -163,7 +163,7 @@ fn inbox() {
     $ inbox W1 0
     exit 6
     2> flagpost: "0" is not the number of an envelope: numbers are 1, 2, 3 and so on
-    2>   hint: 'flagpost inbox --all' and 'flagpost outbox' show the numbers
+    2>   hint: 'flagpost inbox --briefs --all' and 'flagpost outbox' show the numbers
     $ ratify W1
     RATIFIED #1192 Merge the seal → W1
       | # Merge the seal
@@ -172,7 +172,7 @@ fn inbox() {
     nothing waits for you
     $ inbox W1 --json
     {"schema":"flagpost.briefs/1","briefs":[],"total":0,"truncated":false,"skipped":[]}
-    $ inbox --all
+    $ inbox --briefs --all
     WORKER  SEQ   STAGE     KIND            TICKET  SUMMARY
     W1      0001  ratified  dispatch brief  1192    Merge the seal
     W2      0001  pending   dispatch brief  1244    Write the parser
@@ -194,11 +194,11 @@ fn ratify() {
     $ ratify W1
     exit 3
     2> flagpost: no brief of W1 waits for a decision
-    2>   hint: 'flagpost inbox --all' shows what was decided
+    2>   hint: 'flagpost inbox --briefs --all' shows what was decided
     $ ratify W1 7
     exit 3
     2> flagpost: there is no brief 0007 of W1
-    2>   hint: 'flagpost inbox --all' shows those there are
+    2>   hint: 'flagpost inbox --briefs --all' shows those there are
     $ ratify W9
     exit 3
     2> flagpost: there is no worker W9
@@ -253,7 +253,7 @@ fn reject() {
     $ relay reject W2
     exit 3
     2> flagpost: no brief of W2 waits for a decision
-    2>   hint: 'flagpost inbox --all' shows what was decided
+    2>   hint: 'flagpost inbox --briefs --all' shows what was decided
     $ worker next --as W1
     dispatch_brief 0001 #1192 rejected, 29 bytes
     [dir]/home/.flagpost/repos/[repo]/workers/W1/inbox/0001.brief
@@ -290,7 +290,7 @@ fn edit() {
     $ EDITOR=true relay edit W1
     exit 3
     2> flagpost: no brief of W1 waits for a decision
-    2>   hint: 'flagpost inbox --all' shows what was decided
+    2>   hint: 'flagpost inbox --briefs --all' shows what was decided
     $ relay edit W2 1 --file better.md --json
     {"schema":"flagpost.decided/1","decided":[{"brief":{"worker":"W2","seq":1,"kind":"dispatch_brief","ticket":"1244","summary":"Better","controller":"ann","submitted_at":"2026-05-13T14:25:00Z","expires_at":null,"in_reply_to":null,"id":"[id]"},"decision":"edited","already":false}],"failed":[],"arrived":[],"left_aside":[]}
     $ worker next --as W2
@@ -438,7 +438,7 @@ fn slash() {
     $ slash '/ratify W1'
     exit 3
     2> flagpost: no brief of W1 waits for a decision
-    2>   hint: 'flagpost inbox --all' shows what was decided
+    2>   hint: 'flagpost inbox --briefs --all' shows what was decided
     $ slash '/reject W1 1'
     exit 4
     2> flagpost: brief 0001 of W1 is ratified already by ann
@@ -550,7 +550,7 @@ fn a_policy_ratifies_what_it_names() {
 #[test]
 fn nowhere() {
     transcript!(world(), @r#"
-    $ inbox
+    $ inbox --briefs
     exit 3
     2> flagpost: [dir]/web is in no repository that Flagpost knows
     2>   hint: run 'flagpost init' at the top of your project, or name a list with --list

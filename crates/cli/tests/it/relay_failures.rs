@@ -133,7 +133,10 @@ fn a_ratifier_killed_in_the_middle_has_decided_or_not() {
         let flag = fleet.inbox("W1").join(format!("{seq:04}.ratified"));
         assert_eq!(fs::metadata(flag).unwrap().len(), 0);
     }
-    assert_eq!(fleet.world.ok(["inbox"]), "nothing waits for you\n");
+    assert_eq!(
+        fleet.world.ok(["inbox", "--briefs"]),
+        "nothing waits for you\n"
+    );
 }
 
 #[test]
@@ -240,7 +243,7 @@ fn a_body_without_its_sidecar_is_delivered_to_nobody_and_kept_aside() {
     let inbox = fleet.inbox("W1");
     fs::write(inbox.join("0001.brief"), "half").unwrap();
     fs::write(inbox.join("0001.ratified"), "").unwrap();
-    let seen = fleet.world.flagpost(["inbox"]);
+    let seen = fleet.world.flagpost(["inbox", "--briefs"]);
     assert_eq!(
         seen.stdout, "nothing that can be read waits for you\n",
         "{seen}"
@@ -352,7 +355,7 @@ fn exhausted_inotify_is_made_up_for_by_looking() {
 fn an_operator_who_comes_back_after_a_crash_finds_everything_as_it_was() {
     let fleet = Fleet::of(1);
     fleet.assign_each(1);
-    let before = fleet.world.json(["inbox"]).1;
+    let before = fleet.world.json(["inbox", "--briefs"]).1;
     let mark = fleet.world.outside().join("editing");
     let editor = fleet.world.outside().join("editor");
     let text = format!(
@@ -368,7 +371,7 @@ fn an_operator_who_comes_back_after_a_crash_finds_everything_as_it_was() {
     screen.signal(Signal::KILL);
     screen.end();
     flagpost_testkit::background::kill(pid().unwrap(), Signal::KILL);
-    assert_eq!(fleet.world.json(["inbox"]).1, before);
+    assert_eq!(fleet.world.json(["inbox", "--briefs"]).1, before);
     assert!(fleet.told("relay.decided").is_empty());
     fleet.world.ok(["ratify", "W1"]);
     let next = fleet.world.ok(["worker", "next", "--as", "W1"]);

@@ -32,14 +32,14 @@ fn next(world: &World) -> i32 {
 /// Whether the faces name it, with the command that shows it in full; the one that settles it, which
 /// that tells.
 fn named_everywhere(world: &World, why: &str) -> String {
-    let inbox = world.json(["inbox"]).1;
+    let inbox = world.json(["inbox", "--briefs"]).1;
     assert_eq!(inbox["briefs"][0]["withheld"]["why"], why, "{inbox}");
     let shown_by = &inbox["briefs"][0]["withheld"]["settle_with"];
     assert_eq!(shown_by, "flagpost inbox W1 1");
     let status = world.json(["status"]).1;
     let need = &status["needs"]["needs"][0];
     tells!(need, {"kind": "brief", "settle_with": "flagpost inbox W1 1"});
-    for face in [&["inbox"][..], &["status"], &["doctor"]] {
+    for face in [&["inbox", "--briefs"][..], &["status"], &["doctor"]] {
         let said = world.flagpost(face);
         let shown_by = "flagpost inbox W1 1";
         assert!(said.stdout.contains(shown_by), "{face:?}: {said}");

@@ -171,7 +171,7 @@ fn a_ratifier_killed_in_the_middle(fleet: &Fleet) {
 
 /// No brief is there by half; how many wait.
 fn whole_and_left(fleet: &Fleet) -> i32 {
-    let (code, left) = fleet.world.json(["inbox", "--limit", "0"]);
+    let (code, left) = fleet.world.json(["inbox", "--briefs", "--limit", "0"]);
     assert_eq!((code, &left["skipped"]), (0, &serde_json::json!([])));
     i32::try_from(left["total"].as_u64().unwrap()).unwrap()
 }

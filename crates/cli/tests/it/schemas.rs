@@ -210,6 +210,7 @@ fn every_schema_is_that_of_an_answer() {
         worker token W1
         assign 1 W1 --inline a
         inbox
+        inbox --briefs
         inbox W1 1
         ratify all
         worker wait --as W1
@@ -299,7 +300,7 @@ fn every_schema_is_that_of_an_answer() {
     // the daemon's tests look at the others.
     let elsewhere = "browsers daemon demo fleet fleet_begun fleet_change fleet_invitation fleet_joined \
         fleet_left fleet_removed fleet_serving fleet_shared fleet_up graph_layout history_line \
-        inbox kept landed landing landing_event landing_plan link list_change log_none log_part needs \
+        inbox kept landed landing landing_event landing_plan link list_change log_none log_part \
         notice number operations permission permissions policy_accepted repositories resync said session_documents signed_out stop_asked \
         transition";
     let elsewhere = elsewhere.split(' ').map(|it| format!("flagpost.{it}/1"));

@@ -200,7 +200,9 @@ fn three_machines_share_one_list_and_one_gate() {
 
     // A brief waits until somebody decides who may.
     plain.ok(["assign", "2", "W3", "--inline", "Do it"]);
-    until("it waits there", || gate.ok(["inbox"]).contains("Do it"));
+    until("it waits there", || {
+        gate.ok(["inbox", "--briefs"]).contains("Do it")
+    });
     let refused = plain.flagpost(["ratify", "W3", "1"]);
     assert_eq!(refused.code, 4, "{}", refused.stderr);
     assert!(

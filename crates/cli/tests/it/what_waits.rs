@@ -92,6 +92,9 @@ fn every_face_shows_the_same_things_in_the_same_order() {
     assert_eq!(kinds(&status["needs"]), expected);
     let text = world.ok(["status"]);
     assert!(text.starts_with("Needs you: 4\n"), "{text}");
+    for words in [&["inbox"][..], &["inbox", "--all"]] {
+        assert_eq!(kinds(&world.json(words).1), expected, "{words:?}");
+    }
     {
         let _daemon = Daemon(&world);
         world.ok(["up"]);
@@ -116,6 +119,53 @@ fn every_face_shows_the_same_things_in_the_same_order() {
     ] {
         terminal.keys(&[row]).shows(command);
     }
+}
+
+#[test]
+fn the_inbox_is_all_that_needs_a_person_and_briefs_where_they_are_asked_for() {
+    let world = world();
+    transcript!(world, @"
+    $ inbox
+    nothing needs you
+    $ worker add W1
+    added W1
+    $ assign 7 W1 --inline 'Merge the seal'
+    ASSIGNED #7 → W1 (seq=0001)
+    2> flagpost: W1 is not running: it reads this when it starts
+    $ add Build
+    added 1 Build
+    $ claim 1 --as W3 --quiet
+    1
+    $ fail 1 'It broke' --as W3 --quiet
+    1
+    $ inbox
+    W1 1 #7: Merge the seal (now)
+        flagpost ratify W1 1
+    1 Build: failed: It broke (now)
+        flagpost retry 1
+    $ inbox --limit 1
+    W1 1 #7: Merge the seal (now)
+        flagpost ratify W1 1
+    … and 1 more: --limit 0 shows all
+    $ inbox --all
+    web: W1 1 #7: Merge the seal (now)
+        flagpost ratify W1 1
+    web: 1 Build: failed: It broke (now)
+        flagpost retry 1
+    $ inbox --quiet
+    W1/inbox/0001
+    web/1
+    $ inbox --briefs
+    WORKER  SEQ   STAGE    KIND            TICKET  SUMMARY
+    W1      0001  pending  dispatch brief  7       Merge the seal
+    $ ratify W1 1
+    RATIFIED #7 Merge the seal → W1
+    $ inbox W1
+    nothing waits for you
+    $ inbox W1 --all
+    WORKER  SEQ   STAGE     KIND            TICKET  SUMMARY
+    W1      0001  ratified  dispatch brief  7       Merge the seal
+    ");
 }
 
 /// The text of `status` has each row's command.

@@ -27,7 +27,7 @@ fn wide(ran: &str) -> usize {
 fn nothing_is_let_through_before_its_words_were_shown() {
     let fleet = meddled();
     let world = &fleet.world;
-    for face in [&["inbox"][..], &["status"], &["doctor"]] {
+    for face in [&["inbox", "--briefs"][..], &["status"], &["doctor"]] {
         let said = world.flagpost(face);
         for seq in ["1", "2"] {
             let shows = format!("flagpost inbox W1 {seq}");
@@ -36,7 +36,10 @@ fn nothing_is_let_through_before_its_words_were_shown() {
         assert!(!said.stdout.contains("flagpost ratify W1"), "{said}");
         assert!(!said.stdout.contains("--seen"), "{face:?}: {said}");
     }
-    for brief in world.json(["inbox"]).1["briefs"].as_array().unwrap() {
+    for brief in world.json(["inbox", "--briefs"]).1["briefs"]
+        .as_array()
+        .unwrap()
+    {
         let (seq, settled) = (&brief["brief"]["seq"], &brief["withheld"]["settle_with"]);
         assert_eq!(settled, &json!(format!("flagpost inbox W1 {seq}")));
     }
@@ -192,12 +195,12 @@ fn a_brief_that_nobody_proposed_is_marked_as_a_foreign_hands() {
     sidecar["summary"] = json!("Theirs");
     fs::write(inbox.join("0007.brief.meta.json"), sidecar.to_string()).unwrap();
     fs::write(inbox.join("0007.brief"), "Ours").unwrap();
-    let listed = world.ok(["inbox"]);
+    let listed = world.ok(["inbox", "--briefs"]);
     assert!(listed.contains("W1      0001  pending  "), "{listed}");
     assert!(listed.contains("W1      0007  foreign  "), "{listed}");
     let told = "W1 0007 was put there by an unknown hand: nobody is on record for it";
     assert!(listed.contains(told), "{listed}");
-    let briefs = world.json(["inbox"]).1["briefs"].clone();
+    let briefs = world.json(["inbox", "--briefs"]).1["briefs"].clone();
     assert_eq!(briefs[0]["unproposed"], false, "{briefs}");
     assert_eq!(briefs[1]["unproposed"], true, "{briefs}");
 }

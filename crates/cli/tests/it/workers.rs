@@ -85,7 +85,7 @@ fn an_open_mail_keeps_a_worker() {
     $ worker rm W1
     exit 4
     2> flagpost: nobody has decided on, or read, 1 of the messages of W1
-    2>   hint: 'flagpost inbox' and 'flagpost outbox' show them
+    2>   hint: 'flagpost inbox --briefs' and 'flagpost outbox' show them
     $ worker rm W1 --force
     took W1 off the fleet; its mail stays
     $ worker add W1
@@ -168,11 +168,11 @@ fn next_and_ack() {
     $ worker ack 2 --as W1
     exit 3
     2> flagpost: there is no brief 0002 of W1
-    2>   hint: 'flagpost inbox --all' shows those there are
+    2>   hint: 'flagpost inbox --briefs --all' shows those there are
     $ worker ack one --as W1
     exit 6
     2> flagpost: "one" is not the number of an envelope: numbers are 1, 2, 3 and so on
-    2>   hint: 'flagpost inbox --all' and 'flagpost outbox' show the numbers
+    2>   hint: 'flagpost inbox --briefs --all' and 'flagpost outbox' show the numbers
     $ worker next --as W1 --timeout 1s
     exit 2
     2> flagpost: the following required arguments were not provided: --wait
@@ -236,7 +236,7 @@ fn report() {
     $ worker report x --re 9 --as W1
     exit 3
     2> flagpost: there is no brief 0009 of W1
-    2>   hint: 'flagpost inbox --all' shows those there are
+    2>   hint: 'flagpost inbox --briefs --all' shows those there are
     $ worker report x --ticket nine --as W1
     exit 6
     2> flagpost: "nine" is not a ticket: use digits, as in 1244 or #1244

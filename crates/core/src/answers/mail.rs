@@ -98,7 +98,7 @@ impl<'a> BriefInFull<'a> {
 pages! {
     /// Briefs and how they stand.
     ///
-    /// After 'flagpost inbox'.
+    /// After 'flagpost inbox --briefs'.
     BriefsPage<'a> {
         /// By worker and number.
         briefs: BriefAnswer<'a>

@@ -9,7 +9,7 @@ use crate::needs::{Need, Needs};
 view! {
     /// What needs a person: one list, the same on every face.
     ///
-    /// From GET /v1/needs, and in 'flagpost status'.
+    /// After 'flagpost inbox', from GET /v1/needs, and in 'flagpost status'.
     #[derive(Default)]
     pub struct NeedsAnswer<'a> from it: &'a Needs {
         /// How many there are.

@@ -106,7 +106,7 @@ pub fn judge(error: &Error) -> (FailureKind, Option<String>) {
         ),
         Error::NotFound { what: "brief", .. } => (
             FailureKind::NotFound,
-            hint("'flagpost inbox --all' shows those there are"),
+            hint("'flagpost inbox --briefs --all' shows those there are"),
         ),
         Error::NotFound { what: "report", .. } => (
             FailureKind::NotFound,
@@ -208,7 +208,7 @@ pub fn judge(error: &Error) -> (FailureKind, Option<String>) {
         ),
         Error::NothingPending { .. } => (
             FailureKind::NotFound,
-            hint("'flagpost inbox --all' shows what was decided"),
+            hint("'flagpost inbox --briefs --all' shows what was decided"),
         ),
         Error::NothingAsked { .. } => (
             FailureKind::NotFound,
@@ -260,7 +260,7 @@ pub fn judge(error: &Error) -> (FailureKind, Option<String>) {
         ),
         Error::OpenMail { .. } => (
             FailureKind::Conflict,
-            hint("'flagpost inbox' and 'flagpost outbox' show them"),
+            hint("'flagpost inbox --briefs' and 'flagpost outbox' show them"),
         ),
         Error::NotFound { .. } => (
             FailureKind::NotFound,

@@ -43,6 +43,16 @@ pub struct InboxArgs {
 }
 
 impl InboxArgs {
+    /// Whether it is about one worker's.
+    pub fn names_a_worker(&self) -> bool {
+        self.worker.is_some()
+    }
+
+    /// Whether all are meant, and how many at most; 0 is no limit.
+    pub fn extent(&self) -> (bool, usize) {
+        (self.all, self.limit)
+    }
+
     /// One in full, or all of them.
     pub fn operation(&self) -> Operation {
         match self.seq {
@@ -125,8 +135,8 @@ pub fn inbox(context: &Context, args: &InboxArgs) -> anyhow::Result<Answer> {
 }
 
 /// An answer that shows briefs: once it is out, a person has seen them.
-fn remembered(context: &Context, answer: Answer, letters: Vec<BriefView>) -> Answer {
-    if context.settings.origin() != Origin::Person {
+pub fn remembered(context: &Context, answer: Answer, letters: Vec<BriefView>) -> Answer {
+    if letters.is_empty() || context.settings.origin() != Origin::Person {
         return answer;
     }
     answer.then(move |context| {
