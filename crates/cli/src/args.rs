@@ -44,6 +44,7 @@ pub enum Command {
     Run(commands::run::RunArgs),
     Stop(commands::stop::StopArgs),
     Logs(commands::logs::LogsArgs),
+    Diff(commands::diff::DiffArgs),
     Land(commands::land::LandArgs),
     #[command(alias = "tui")]
     Cockpit(commands::cockpit::CockpitArgs),

@@ -43,6 +43,7 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         Some(Command::Index(verb)) => index::run(context, &verb),
         Some(Command::Run(args)) => run::run(context, &args),
         Some(Command::Stop(args)) => stop::run(context, &args),
+        Some(Command::Diff(args)) => diff::run(context, &args),
         Some(Command::Land(args)) => land::run(context, &args),
         Some(Command::Session(verb)) => session::run(context, &verb),
         Some(Command::Worktree(verb)) => worktree::run(context, &verb),

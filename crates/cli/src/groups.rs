@@ -14,7 +14,10 @@ const GROUPS: &[(&str, &str)] = &[
         "Tasks",
         "add list show edit note ready graph import export search undo reopen cancel rm task",
     ),
-    ("Run agents", "run stop answer logs session land worktree"),
+    (
+        "Run agents",
+        "run stop answer logs session diff land worktree",
+    ),
     (
         "As an agent",
         "claim done fail stuck release instructions mcp",

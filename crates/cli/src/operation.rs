@@ -48,6 +48,7 @@ pub fn of(context: &Context, command: &Command) -> anyhow::Result<Op> {
         Command::Run(args) if args.allows() => Op::PermissionAllow,
         Command::Run(_) => Op::RunStart,
         Command::Stop(_) => Op::RunStop,
+        Command::Diff(_) => Op::TaskDiff,
         Command::Land(args) => args.operation(),
         Command::Session(verb) => of_sessions(verb),
         Command::Worktree(WorktreeCommand::List) => Op::WorktreeList,

@@ -169,6 +169,8 @@ operations! {
     RunStart = "run.start", Controller("starts no run");
     /// End a run, or a task in it.
     RunStop = "run.stop", Controller("stops nobody");
+    /// Show what a task changes.
+    TaskDiff = "task.diff", Read;
     /// Show which work is to land, and which has landed.
     LandingShow = "landing.show", Read;
     /// Show the worktrees that runs left.

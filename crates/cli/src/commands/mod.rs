@@ -15,6 +15,7 @@ pub mod coord;
 pub mod daemon;
 pub mod demo;
 pub mod dep;
+pub mod diff;
 pub mod doctor;
 pub mod edit;
 pub mod export;

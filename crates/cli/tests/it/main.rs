@@ -59,6 +59,7 @@ mod coordination_as_a_list;
 mod coordination_beside_the_original;
 mod daemon;
 mod decisions;
+mod diff;
 mod doctor;
 mod doctor_agents;
 mod doctor_beside_others;

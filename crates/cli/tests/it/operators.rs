@@ -57,6 +57,7 @@ const LINES: &[(Op, &str)] = &[
     (Op::RunStart, "run --agent true --dry-run"),
     (Op::RunStop, "stop"),
     (Op::LandingShow, "land --status"),
+    (Op::TaskDiff, "diff 1"),
     (Op::LandingStart, "land"),
     (Op::BriefList, "inbox --briefs"),
     (Op::NeedsList, "inbox"),

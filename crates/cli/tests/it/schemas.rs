@@ -298,7 +298,7 @@ fn every_schema_is_that_of_an_answer() {
     let unseen: Vec<String> = all.difference(&seen).cloned().collect();
     // The demonstration, a stream, a notification, permissions, what is asked of a run and several machines have tests of their own;
     // the daemon's tests look at the others.
-    let elsewhere = "browsers daemon demo fleet fleet_begun fleet_change fleet_invitation fleet_joined \
+    let elsewhere = "browsers change daemon demo fleet fleet_begun fleet_change fleet_invitation fleet_joined \
         fleet_left fleet_removed fleet_serving fleet_shared fleet_up graph_layout history_line \
         inbox kept landed landing landing_event landing_plan link list_change log_none log_part \
         notice number operations permission permissions policy_accepted repositories resync said session_documents signed_out stop_asked \

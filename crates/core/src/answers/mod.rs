@@ -5,6 +5,7 @@
 //! first paragraph of an answer is its title. It must never read anything: what it shows was read
 //! before.
 
+mod change;
 mod coordination;
 mod failure;
 mod graph;
@@ -43,6 +44,7 @@ use crate::{
     },
 };
 
+pub use change::ChangeAnswer;
 pub use coordination::{
     CoordAgentAnswer, CoordAnswer, CoordExport, CoordImport, CoordSummary, CoordTaskAnswer,
     CoordTasksPage, DiscoveriesAnswer, moment, standings,
@@ -158,6 +160,7 @@ answers! {
     "message_waiting" => MessageWaiting<'_>,
     "messages" => MessagesPage<'_>,
     "messages_open" => OpenMessagesPage<'_>,
+    "change" => ChangeAnswer<'_>,
     "needs" => NeedsAnswer<'_>,
     "notice" => Notice,
     "number" => NumberAnswer<'_>,

@@ -47,6 +47,12 @@ pub enum LandingRefusal {
         /// Why not.
         why: String,
     },
+    /// No branch holds changes of this task.
+    #[error("task {task} has no changes of its own")]
+    NoChange {
+        /// Which.
+        task: TaskId,
+    },
     /// The target and the remote's went apart.
     #[error("{branch} and {branch} of {remote} have gone apart")]
     Diverged {

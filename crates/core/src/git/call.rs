@@ -127,6 +127,29 @@ impl GitOutput {
     }
 }
 
+/// Becomes git, for a person at a terminal: git's own colours, and its pager where it may have one. Returns where git
+/// cannot be run.
+pub fn become_git(dir: &Path, words: &[&str], may_page: bool) -> GitError {
+    let mut command = Command::new("git");
+    for variable in PARENT_VARIABLES {
+        command.env_remove(variable);
+    }
+    if !may_page {
+        command.arg("--no-pager");
+    }
+    let error = command
+        .arg("-C")
+        .arg(dir)
+        .args(["-c", "core.quotePath=off", "-c", "core.fsmonitor=false"])
+        .args(words)
+        .exec();
+    GitError {
+        call: words.join(" "),
+        dir: dir.to_owned(),
+        message: format!("cannot be run: {error}"),
+    }
+}
+
 /// A call being put together.
 #[derive(Debug)]
 pub struct Git {

@@ -12,7 +12,7 @@ use std::{
 };
 
 pub use branch::Branch;
-pub use call::{Git, GitOutput, PARENT_VARIABLES, parent_variables};
+pub use call::{Git, GitOutput, PARENT_VARIABLES, become_git, parent_variables};
 
 /// A result of this subject.
 pub type GitResult<T, E = GitError> = std::result::Result<T, E>;

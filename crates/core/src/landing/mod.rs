@@ -6,6 +6,7 @@
 //! target. How branches are merged and checked belongs to whoever runs a landing.
 
 mod activity;
+mod change;
 mod outcome;
 mod queue;
 mod refs;
@@ -27,6 +28,7 @@ use crate::{
 
 pub use crate::error::LandingRefusal;
 pub use activity::{LandingActivity, LandingStep};
+pub use change::{ChangeStage, ChangedFile, TaskChange};
 pub use outcome::{LandedTask, recall, record_landed, record_move, record_no_commit, refuse};
 pub use queue::{BranchState, LandingQueue, QueuedBranch, ownerless, queue};
 pub use refs::{LandedTag, has_landed, landed_below, landed_ref, passed_ref, staged_ref};

@@ -156,6 +156,25 @@ pub fn queue(
     })
 }
 
+/// The branch of each task of a list that its newest session made, with the commit that it stands on, wherever its
+/// work is by now.
+pub(super) fn branches(
+    sessions: &Sessions<'_>,
+    repository: &Repository,
+    list: &List<'_>,
+    target: &Target,
+) -> Result<BTreeMap<TaskId, (Branch, String)>> {
+    let refs = BranchRefs::of(&repository.top, target)?;
+    let outlines = list.load()?.outlines;
+    let owners = BranchOwners::of(sessions, repository, list, &outlines)?;
+    let newest = newest(&owners, &refs, target).into_iter();
+    let found = newest.filter_map(|(task, name)| {
+        let tip = refs.tips.get(&name)?.clone();
+        Some((task, (Branch::named(&name), tip)))
+    });
+    Ok(found.collect())
+}
+
 /// The branches of tasks that passed and are in none of these lists any more, with work that the target lacks: who
 /// removed or moved such a task took it out of every queue.
 pub fn ownerless<'l, 'h: 'l>(

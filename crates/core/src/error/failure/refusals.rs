@@ -89,6 +89,12 @@ pub(super) fn landing(refusal: &LandingRefusal) -> (FailureKind, Option<String>)
             FailureKind::Conflict,
             hint("'flagpost land --status' shows what can land"),
         ),
+        LandingRefusal::NoChange { task } => (
+            FailureKind::NotFound,
+            hint(&format!(
+                "'flagpost run --worktrees' gives each task a branch; 'flagpost show {task}' tells what it said"
+            )),
+        ),
         LandingRefusal::Diverged { branch, remote } => (
             FailureKind::Conflict,
             Some(format!(

@@ -60,6 +60,7 @@ const OPERATIONS: &[Route] = &[
     Route::to(Post, "/v1/tasks/{list}/{id}/blockers", Op::TaskLink),
     Route::to(Post, "/v1/tasks/{list}/{id}/remove", Op::TaskRemove),
     Route::to(Get, "/v1/tasks/{list}/{id}/history", Op::TaskHistory),
+    Route::to(Get, "/v1/tasks/{list}/{id}/diff", Op::TaskDiff),
     Route::to(Get, "/v1/tasks/{list}/{id}/log", Op::SessionLog),
     Route::to(Post, "/v1/tasks/{list}/undo", Op::TaskUndo),
     Route::to(Get, "/v1/workers", Op::WorkerList),

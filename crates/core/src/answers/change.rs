@@ -1,0 +1,43 @@
+//! What a task changes, as every face answers it.
+
+use flagpost_model::{TaskId, view};
+
+use super::each;
+use crate::landing::{ChangedFile, TaskChange};
+
+view! {
+    /// What a task changes.
+    ///
+    /// After 'flagpost diff'.
+    pub struct ChangeAnswer<'a> from it: &'a TaskChange {
+        /// Whose.
+        task: &'a TaskId = &it.task,
+        /// How far its work is: underway, to_land, conflicts or landed. What is to land is compared as a landing would
+        /// bring it.
+        stage: &'static str = it.stage.name(),
+        /// Its branch; null where it has landed.
+        branch: Option<&'a str> = it.stage.branch().map(|it| it.as_str()),
+        /// The target branch.
+        onto: &'a str = &it.onto,
+        /// The commit that it is compared with.
+        before: &'a str = &it.before,
+        /// The commit or tree that is compared; null where that is what lies in its worktree.
+        after: Option<&'a str> = it.after.as_deref(),
+        /// The files in which it meets conflicts with the target.
+        conflicts: &'a [String] = it.stage.conflicts(),
+        /// The files that it changes.
+        files: Vec<FileDiff<'a>> = each(&it.files),
+        /// New files in its worktree that git does not know yet, which the comparison leaves out.
+        unknown: &'a [String] = &it.unknown,
+    }
+
+    /// A file that a task changes.
+    pub struct FileDiff<'a> from it: &'a ChangedFile {
+        /// Its path, from the top.
+        path: &'a str = &it.path,
+        /// Lines that are added; null where it is no text.
+        added: Option<u64> = it.lines.map(|(added, _)| added),
+        /// Lines that are removed; null where it is no text.
+        removed: Option<u64> = it.lines.map(|(_, removed)| removed),
+    }
+}

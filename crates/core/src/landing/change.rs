@@ -1,0 +1,264 @@
+//! What a task changes: which two states of the files git compares.
+//!
+//! Owns that choice. What passed is compared as a landing would bring it: the target, and the target with the task's
+//! branch merged. What is being done is compared with where it began, and what has landed with what was there before.
+//! It changes nothing but git's objects: a merge on trial leaves a tree that nothing names.
+
+use std::path::{Path, PathBuf};
+
+use flagpost_model::{
+    TaskId,
+    task::{Landed, Landing, Task},
+};
+
+use super::{GitSettings, LandingRefusal, QueuedBranch, Target, queue::branches};
+use crate::{
+    error::{Error, Result},
+    git::{self, Branch, Git, text},
+    list::List,
+    repository::Repository,
+    sessions::Sessions,
+};
+
+/// What a task changes.
+#[derive(Debug)]
+pub struct TaskChange {
+    /// Whose.
+    pub task: TaskId,
+    /// Where git is asked.
+    pub dir: PathBuf,
+    /// The commit before.
+    pub before: String,
+    /// The commit or tree after; none is what lies in the working tree.
+    pub after: Option<String>,
+    /// The target branch.
+    pub onto: String,
+    /// How far it is.
+    pub stage: ChangeStage,
+    /// Whether git's settings are those that a person has seen: others may run an agent's programs.
+    pub is_trusted: bool,
+    /// The files.
+    pub files: Vec<ChangedFile>,
+    /// New files in the working tree that git does not know: no comparison has them.
+    pub unknown: Vec<String>,
+}
+
+/// How far the work of a task is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChangeStage {
+    /// It is being done, or was given up.
+    Underway(Branch),
+    /// It is to land, and is compared as the target would have it.
+    ToLand(Branch),
+    /// It meets conflicts in these files, and is compared with where it began.
+    Conflicts(Branch, Vec<String>),
+    /// It is on the target since this commit.
+    Landed(String),
+}
+
+/// A file that a task changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangedFile {
+    /// Its path, from the top.
+    pub path: String,
+    /// Lines added and lines removed; none where it is no text.
+    pub lines: Option<(u64, u64)>,
+}
+
+impl ChangeStage {
+    /// In a word.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Underway(_) => "underway",
+            Self::ToLand(_) => "to_land",
+            Self::Conflicts(..) => "conflicts",
+            Self::Landed(_) => "landed",
+        }
+    }
+
+    /// The task's branch; none where it has landed.
+    pub fn branch(&self) -> Option<&Branch> {
+        match self {
+            Self::Underway(branch) | Self::ToLand(branch) | Self::Conflicts(branch, _) => {
+                Some(branch)
+            }
+            Self::Landed(_) => None,
+        }
+    }
+
+    /// The files in conflict with the target.
+    pub fn conflicts(&self) -> &[String] {
+        match self {
+            Self::Conflicts(_, files) => files,
+            Self::Underway(_) | Self::ToLand(_) | Self::Landed(_) => &[],
+        }
+    }
+}
+
+impl TaskChange {
+    /// What a task changes, on its way to the target of this name or the branch that the repository stands on.
+    pub fn of(
+        repository: &Repository,
+        list: &List<'_>,
+        task: &Task,
+        onto: Option<&str>,
+    ) -> Result<Self> {
+        let top = &repository.top;
+        let target = Target::of(repository, onto)?;
+        let (dir, before, after, stage) = compared(repository, list, task, &target)?;
+        let settings = GitSettings::of(repository)?;
+        let mut change = Self {
+            task: task.id.clone(),
+            dir: dir.unwrap_or_else(|| top.clone()),
+            before,
+            after,
+            onto: target.branch,
+            stage,
+            is_trusted: settings.changed(list.home, repository)?.is_empty(),
+            files: Vec::new(),
+            unknown: Vec::new(),
+        };
+        change.files = change.changed()?;
+        if change.after.is_none() {
+            change.unknown = unknown(&change.dir)?;
+        }
+        Ok(change)
+    }
+
+    /// The words by which 'git diff' compares it.
+    pub fn words(&self) -> Vec<&str> {
+        let mut words = vec!["diff"];
+        if !self.is_trusted {
+            words.extend(["--no-ext-diff", "--no-textconv"]);
+        }
+        words.push(&self.before);
+        words.extend(self.after.as_deref());
+        words
+    }
+
+    /// The files.
+    fn changed(&self) -> Result<Vec<ChangedFile>> {
+        let mut words = self.words();
+        words.splice(1..1, ["--numstat", "--no-renames", "-z"]);
+        let out = Git::at(&self.dir).args(&words).run()?;
+        let out = String::from_utf8_lossy(&out);
+        let entries = out.split_terminator('\0').filter_map(|entry| {
+            let mut parts = entry.splitn(3, '\t');
+            let (added, removed) = (parts.next()?, parts.next()?);
+            let lines = added.parse().ok().zip(removed.parse().ok());
+            let path = parts.next()?.to_owned();
+            Some(ChangedFile { path, lines })
+        });
+        Ok(entries.collect())
+    }
+}
+
+/// What is compared, and how far the work is: a working tree where one has it, what was before, and what is after.
+type Compared = (Option<PathBuf>, String, Option<String>, ChangeStage);
+
+fn compared(
+    repository: &Repository,
+    list: &List<'_>,
+    task: &Task,
+    target: &Target,
+) -> Result<Compared> {
+    let top = &repository.top;
+    let sessions = Sessions::of(list.home, repository);
+    let queue = super::queue(&sessions, repository, list, target.clone())?;
+    if let Some(queued) = queue.branches.iter().find(|it| it.task == task.id) {
+        let (before, after, stage) = merged(top, target, queued)?;
+        return Ok((None, before, Some(after), stage));
+    }
+    let of_branch = match &task.landing {
+        Some(Landing::Landed(landed)) => {
+            let stage = ChangeStage::Landed(landed.commit.clone());
+            let before = before_landed(top, landed)?;
+            return Ok((None, before, Some(landed.commit.clone()), stage));
+        }
+        Some(Landing::NoCommit(_)) => None,
+        Some(Landing::Refused(_)) | None => {
+            branches(&sessions, repository, list, target)?.remove(&task.id)
+        }
+    };
+    let Some((branch, tip)) = of_branch else {
+        let task = task.id.clone();
+        return Err(LandingRefusal::NoChange { task }.into());
+    };
+    let worktree = worktree_on(top, &branch)?;
+    let before = merge_base(top, &target.tip, &tip)?;
+    let after = worktree.is_none().then_some(tip);
+    Ok((worktree, before, after, ChangeStage::Underway(branch)))
+}
+
+/// New files in a working tree that git does not know.
+fn unknown(dir: &Path) -> Result<Vec<String>> {
+    let out = Git::at(dir)
+        .args(&["ls-files", "--others", "--exclude-standard", "-z"])
+        .run()?;
+    let out = String::from_utf8_lossy(&out);
+    Ok(out.split_terminator('\0').map(str::to_owned).collect())
+}
+
+/// The target and what it would be with the branch merged; where that meets conflicts, the branch and where it began.
+fn merged(
+    top: &Path,
+    target: &Target,
+    queued: &QueuedBranch,
+) -> Result<(String, String, ChangeStage)> {
+    let mut merge = Git::at(top)
+        .args(&["merge-tree", "--write-tree", "--name-only"])
+        .args(&["--no-messages", "-z", &target.tip, &queued.tip]);
+    let answer = merge.ask()?;
+    let out = String::from_utf8_lossy(&answer.out).into_owned();
+    let mut parts = out.split_terminator('\0').map(str::to_owned);
+    let branch = queued.branch.clone();
+    match (answer.code(), parts.next()) {
+        (Some(0), Some(tree)) => Ok((target.tip.clone(), tree, ChangeStage::ToLand(branch))),
+        (Some(1), Some(_)) => {
+            let before = merge_base(top, &target.tip, &queued.tip)?;
+            let stage = ChangeStage::Conflicts(branch, parts.collect());
+            Ok((before, queued.tip.clone(), stage))
+        }
+        _ => Err(Error::from(merge.refused(&answer))),
+    }
+}
+
+/// The commit before those by which work landed: a merge has it as its first parent, a squash as its only one; of a
+/// rebase it stands as many commits below as the branch had.
+fn before_landed(top: &Path, landed: &Landed) -> Result<String> {
+    let commit = &landed.commit;
+    let is_own = git::subject(top, commit)?.starts_with("Land task ");
+    let counted = match is_own {
+        true => "1".to_owned(),
+        false => {
+            let mut count = Git::at(top)
+                .args(&["rev-list", "--count", &landed.tip, "--not"])
+                .args(&[commit, "--"]);
+            text(&count.ask()?.out)
+        }
+    };
+    let commits: u64 = counted.parse().unwrap_or_default();
+    let name = format!("{commit}~{}", commits.max(1));
+    let found = git::commit(top, &name)?;
+    Ok(found.unwrap_or_else(|| commit.clone()))
+}
+
+fn merge_base(top: &Path, one: &str, other: &str) -> Result<String> {
+    let found = Git::at(top).args(&["merge-base", one, other]).run()?;
+    Ok(text(&found))
+}
+
+/// The working tree that stands on a branch.
+fn worktree_on(top: &Path, branch: &Branch) -> Result<Option<PathBuf>> {
+    let listed = Git::at(top)
+        .args(&["worktree", "list", "--porcelain", "-z"])
+        .run()?;
+    let listed = String::from_utf8_lossy(&listed);
+    let stands = format!("branch {}", branch.full());
+    let found = listed
+        .split("\0\0")
+        .find(|entry| entry.split('\0').any(|line| line == stands));
+    let path = found.and_then(|it| it.trim_start_matches('\0').split('\0').next());
+    let path = path.and_then(|it| it.strip_prefix("worktree "));
+    Ok(path.map(PathBuf::from).filter(|it| it.is_dir()))
+}
