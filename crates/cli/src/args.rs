@@ -115,7 +115,7 @@ pub enum Command {
         after_help = "Example: flagpost config set run.agent claude"
     )]
     Config(commands::config::ConfigCommand),
-    /// Say which policy may decide on briefs and requests
+    /// Say which policy may decide for you
     #[command(subcommand, after_help = "Example: flagpost policy accept")]
     Policy(commands::policy::PolicyCommand),
     /// Try how you are told of what waits for you

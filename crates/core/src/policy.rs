@@ -179,14 +179,20 @@ pub fn spelled(rule: &PermissionRule) -> String {
     permission_rules::spelled(rule)
 }
 
+/// Refuses what would accept more than was shown: a policy that does not count as it was accepted.
+pub(crate) fn must_count(home: &Home, repo: &RepoId) -> Result<()> {
+    match withheld(home, repo)?.is_some() || is_gone(home, repo)? {
+        true => Err(Error::PolicyWithheld),
+        false => Ok(()),
+    }
+}
+
 /// Adds a rule on requests to the policy of this repository and accepts it, durable on return: its file. The home's
 /// policy is copied first, since it is that of other repositories too. One that nobody accepted is refused: what else it
 /// says was not shown.
 pub fn add(home: &Home, repo: &RepoId, actor: &WorkerId, rule: &PermissionRule) -> Result<PathBuf> {
     let there = there(home, repo)?;
-    if withheld(home, repo)?.is_some() {
-        return Err(Error::PolicyWithheld);
-    }
+    must_count(home, repo)?;
     let path = home.repository_dir(repo).join(FILE);
     let text = there.as_ref().map(|it| it.text.clone()).unwrap_or_default();
     let gap = if text.is_empty() { "" } else { "\n" };

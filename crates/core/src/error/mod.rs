@@ -112,7 +112,7 @@ pub enum Error {
         n: u64,
     },
     /// The policy says what nobody accepted, and is not to be accepted along with something else.
-    #[error("the operator has not accepted the policy as it is")]
+    #[error("the policy is not as the operator accepted it")]
     PolicyWithheld,
     /// Nothing can be made from what the clock says.
     #[error("the clock of this machine says {now:.0}: Flagpost counts from 1970 to 9998")]

@@ -49,6 +49,7 @@ impl Permissions<'_> {
             found.is_as_asked,
             Verdict::Allowed,
         )?;
+        policy::must_count(self.home, &self.repo)?;
         let rule = PermissionRule::always(request, &input_of(request));
         let policy = policy::of(self.home, &self.repo)?;
         match self.is_allowed(request, &policy.permissions, &rule) {
