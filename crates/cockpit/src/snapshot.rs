@@ -137,8 +137,8 @@ pub struct WaitingPermission {
     pub request: u64,
     /// Whether there are others like it.
     pub has_others: bool,
-    /// The rule that would allow such a request from now on, as the policy would have it.
-    pub always: Option<String>,
+    /// Whether a rule could allow such requests from now on, which stands below the rest.
+    pub has_rule: bool,
     /// Who asks, as in `W1, W2`.
     pub workers: String,
     /// What it is about, in a line.
@@ -547,10 +547,14 @@ fn permission(place: &Place, same: &[StoredRequest], line: String) -> WaitingIte
             dir.unwrap_or_default()
         );
     }
+    let rule = rule.and_then(|it| it.ok()).map(|it| policy::spelled(&it));
+    if let Some(rule) = &rule {
+        body += &format!("\n\na allows such requests from now on, by this rule:\n{rule}");
+    }
     WaitingItem::Permission(WaitingPermission {
         request: same.first().map_or(0, |it| it.n),
         has_others: same.len() > 1,
-        always: rule.and_then(|it| it.ok()).map(|it| policy::spelled(&it)),
+        has_rule: rule.is_some(),
         workers: workers.into_iter().collect::<Vec<_>>().join(", "),
         line,
         body,

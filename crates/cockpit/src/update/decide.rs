@@ -76,24 +76,21 @@ pub(super) fn ratify(app: &mut App, at: Duration) -> Vec<Act> {
     }
 }
 
-/// Shows the rule that would allow such a request from now on, and asks.
+/// Asks whether the rule is to be added that is shown and would allow such requests from now on.
 pub(super) fn always(app: &mut App, at: Duration) -> Vec<Act> {
     match selected_request(app, at) {
         None => refuse(app, at, "only a request is allowed by a rule"),
         Some(Err(why)) => refuse(app, at, why),
-        Some(Ok(request)) => match &request.always {
-            None => refuse(app, at, "no rule can allow it: y or n decides this one"),
-            Some(_) if !app.has_shown_request(&request) => refuse(app, at, UNSEEN),
-            Some(rule) => {
-                let rule = rule.trim().replace('\n', " ");
-                let question = format!("add the rule {} and accept it?", text::line(&rule));
-                app.prompt = Some(Prompt::confirm(
-                    question,
-                    vec![Request::always(request.request)],
-                ));
-                Vec::new()
-            }
-        },
+        Some(Ok(request)) if !request.has_rule => {
+            refuse(app, at, "no rule can allow it: y or n decides this one")
+        }
+        Some(Ok(request)) if !app.has_shown_request(&request) => refuse(app, at, UNSEEN),
+        Some(Ok(request)) => {
+            let question = "add the rule that is shown, and accept that?".to_owned();
+            let requests = vec![Request::always(request.request)];
+            app.prompt = Some(Prompt::confirm(question, requests));
+            Vec::new()
+        }
     }
 }
 

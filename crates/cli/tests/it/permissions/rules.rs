@@ -138,9 +138,11 @@ fn the_cockpit_shows_the_rule_before_it_is_added() {
     let world = with_workers();
     let hook = asks(&world, "W1", &wants(&world, "W1", "npm test"));
     let terminal = or_skip!(Terminal::with_cockpit(&world, 100, 24));
+    terminal.shows("by this rule:");
+    terminal.shows("input = \"npm test\"");
     terminal.shows("end of body");
     terminal.keys(&["a"]);
-    terminal.shows("add the rule [[allow]] input = \"npm test\" and accept it?");
+    terminal.shows("add the rule that is shown, and accept that?");
     terminal.keys(&["y"]);
     assert_eq!(decision(hook), allowed());
     terminal.shows("nothing needs you");
