@@ -160,10 +160,9 @@ pub fn run(context: &Context, args: &RunArgs) -> anyhow::Result<Answer> {
             "a stall begins after some time, as in --stall-after 10m, or never, with 0s",
         ));
     }
-    let actor = match args.allows() && !args.dry_run {
-        true => context.operator()?,
-        false => context.actor()?,
-    };
+    if args.allows() {
+        context.operator()?;
+    }
     let terms = terms::resolve(&context.home, &args.limits)?;
     let workers = crew(args)?;
     let (agents, config, lease) = resolve(context, args)?;
@@ -214,7 +213,7 @@ pub fn run(context: &Context, args: &RunArgs) -> anyhow::Result<Answer> {
     clear_unsure(context, &repository, &list, args.force_start)?;
     let settings = Config::read(&context.home)?;
     let options = Options {
-        actor,
+        actor: context.actor()?,
         agents,
         workers,
         allow: args.allow.clone(),
