@@ -218,8 +218,8 @@ pub enum Subject<'r> {
     Text(Cow<'r, str>),
 }
 
-/// The tool that runs command lines.
-const SHELL: &str = "Bash";
+/// The tool that runs command lines, as the client calls it that asks for them.
+pub const SHELL: &str = "Bash";
 
 /// What it is called with where nothing but the command line matters.
 const SHELL_KEYS: [&str; 4] = ["command", "description", "timeout", "run_in_background"];

@@ -5,7 +5,11 @@
 //! has ended. Where neither says anything, a plain command line's exit code counts, and a client's never
 //! does: it ends quietly whatever became of the task. Pure: the driver gathers the evidence.
 
+use std::collections::BTreeSet;
+
+use flagpost_core::shell::quoted;
 use flagpost_model::{
+    permission::{SHELL, rule::RuleInput},
     session::{Denied, Outcome, TaskReport},
     task::Ending,
 };
@@ -195,6 +199,28 @@ pub fn refused(denied: &[Denied]) -> String {
         false => "",
     };
     format!("Its client refused:{fault}\n{}", each.join("\n"))
+}
+
+/// What a person reads of refused actions beside their task: the same, and what allows those commands the next time
+/// where its client asks Flagpost.
+pub fn refusals(denied: &[Denied]) -> String {
+    let is_command = |it: &&Denied| it.tool == SHELL && RuleInput::commands(&it.what).is_ok();
+    let commands: BTreeSet<&str> = denied
+        .iter()
+        .filter(is_command)
+        .map(|it| it.what.as_str())
+        .collect();
+    let words = refused(denied);
+    match commands.is_empty() {
+        true => words,
+        false => {
+            let allow: String = commands
+                .into_iter()
+                .map(|it| format!(" --allow {}", quoted(it)))
+                .collect();
+            format!("{words}\nThe next run allows it with: flagpost run{allow}")
+        }
+    }
 }
 
 fn passed(words: &str) -> Assessment {

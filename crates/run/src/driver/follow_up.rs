@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use flagpost_core::{self as core, sessions};
+use flagpost_core::{self as core, sessions, tasks};
 use flagpost_model::{
     TaskId,
     session::{AttemptRecord, Outcome, Resumable},
@@ -24,8 +24,9 @@ use super::{
 use crate::{
     error::{Error, Result},
     events::{AttemptEnd, RunEvent},
-    outcome::{Assessment, Exit},
+    outcome::{Assessment, Exit, refusals},
     prompt::{self, Reason, ResumeBrief},
+    refusal::refusal,
     scheduler::Event,
     worktree::{self, FileList},
 };
@@ -275,7 +276,16 @@ impl Driver<'_> {
         self.patiently(|it| -> core::Result<()> {
             sessions::record_attempt(it.stage.list, &actor, it.live.id(), (id, record))
         })?;
-        Ok(())
+        if record.denied.is_empty() {
+            return Ok(());
+        }
+        // It stays with the task, whoever looks and however it ended.
+        let (ids, words) = ([id.clone()], refusals(&record.denied));
+        let noted = self.patiently(|it| tasks::note(it.stage.list, &actor, &ids[..], &words));
+        match noted {
+            Ok(_) => Ok(()),
+            Err(error) => refusal(error).map(drop),
+        }
     }
 
     /// Whether the run has used all that it may: nothing more is to be started then.

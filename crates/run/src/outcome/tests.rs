@@ -246,3 +246,23 @@ fn a_refused_report_is_the_presets_fault() {
         "It ended without saying how. Its last words: bye\n\nIts client refused:\n- Bash rm -rf x"
     );
 }
+
+#[test]
+fn refused_commands_are_named_with_what_allows_them_the_next_time() {
+    let denied = |tool: &str, what: &str| Denied {
+        tool: tool.into(),
+        what: what.into(),
+    };
+    let words = refusals(&[
+        denied("Bash", "npm test"),
+        denied("Bash", "npm test"),
+        denied("Bash", "a && b"),
+        denied("run_shell_command", "make"),
+    ]);
+    let last = words.lines().last();
+    assert_eq!(
+        last,
+        Some("The next run allows it with: flagpost run --allow 'npm test'")
+    );
+    assert!(!refusals(&[denied("Write", "/etc/x")]).contains("--allow"));
+}

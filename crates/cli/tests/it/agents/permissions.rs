@@ -131,6 +131,12 @@ fn claude_does_what_is_allowed_and_reads_why_something_is_denied() {
         "{}",
         run.shown
     );
+    let shown = stage.world.ok(["show", "1"]);
+    assert!(shown.contains("Its client refused:"), "{shown}");
+    assert!(
+        shown.contains("flagpost run --allow 'cp README.md "),
+        "{shown}"
+    );
     let record = run.ended(1)["record"]["denied"].to_string();
     assert!(
         record.contains("denied.md") && !record.contains("allowed.md"),
