@@ -43,11 +43,13 @@ pub fn run(context: &Context, args: &DiffArgs) -> anyhow::Result<Answer> {
     let repository = context.own_repository()?;
     let change = TaskChange::of(&repository, &list, &task, args.onto.as_deref())?;
     let notes = notes(&change);
-    if context.globals.json || context.globals.quiet || change.files.is_empty() {
+    if context.globals.json || context.globals.quiet || change.is_empty()? {
         let text = format!("task {id} changes nothing that git knows\n");
+        let files = change.files()?;
+        let change = (change, files);
         return Ok(Answer::of(&ChangeAnswer::from(&change))
             .text(text)
-            .ids(change.files.iter().map(|it| it.path.as_str()))
+            .ids(change.1.iter().map(|it| it.path.as_str()))
             .notes(notes));
     }
     for note in notes {

@@ -9,26 +9,26 @@ view! {
     /// What a task changes.
     ///
     /// After 'flagpost diff'.
-    pub struct ChangeAnswer<'a> from it: &'a TaskChange {
+    pub struct ChangeAnswer<'a> from it: &'a (TaskChange, Vec<ChangedFile>) {
         /// Whose.
-        task: &'a TaskId = &it.task,
+        task: &'a TaskId = &it.0.task,
         /// How far its work is: underway, to_land, conflicts or landed. What is to land is compared as a landing would
         /// bring it.
-        stage: &'static str = it.stage.name(),
+        stage: &'static str = it.0.stage.name(),
         /// Its branch; null where it has landed.
-        branch: Option<&'a str> = it.stage.branch().map(|it| it.as_str()),
+        branch: Option<&'a str> = it.0.stage.branch().map(|it| it.as_str()),
         /// The target branch.
-        onto: &'a str = &it.onto,
+        onto: &'a str = &it.0.onto,
         /// The commit that it is compared with.
-        before: &'a str = &it.before,
+        before: &'a str = &it.0.before,
         /// The commit or tree that is compared; null where that is what lies in its worktree.
-        after: Option<&'a str> = it.after.as_deref(),
+        after: Option<&'a str> = it.0.after.as_deref(),
         /// The files in which it meets conflicts with the target.
-        conflicts: &'a [String] = it.stage.conflicts(),
+        conflicts: &'a [String] = it.0.stage.conflicts(),
         /// The files that it changes.
-        files: Vec<FileDiff<'a>> = each(&it.files),
+        files: Vec<FileDiff<'a>> = each(&it.1),
         /// New files in its worktree that git does not know yet, which the comparison leaves out.
-        unknown: &'a [String] = &it.unknown,
+        unknown: &'a [String] = &it.0.unknown,
     }
 
     /// A file that a task changes.

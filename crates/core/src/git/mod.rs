@@ -5,6 +5,7 @@
 
 pub mod branch;
 mod call;
+pub mod worktrees;
 
 use std::{
     collections::BTreeSet,
@@ -139,6 +140,21 @@ pub fn ancestors<'c>(
         found.remove(other);
     }
     Ok(found)
+}
+
+/// Merges two commits on trial, without a working tree: the tree that comes of it, which nothing names, and the files
+/// in conflict, each ended by a NUL. Git before 2.38 does not know how.
+pub fn try_merge(dir: &Path, ours: &str, theirs: &str) -> GitResult<(String, Vec<u8>)> {
+    let mut merge = Git::at(dir)
+        .args(&["merge-tree", "--write-tree", "--name-only"])
+        .args(&["--no-messages", "-z", ours, theirs]);
+    let answer = merge.ask()?;
+    if !matches!(answer.code(), Some(0 | 1)) {
+        return Err(merge.refused(&answer));
+    }
+    let end = answer.out.iter().position(|byte| *byte == 0);
+    let (tree, files) = answer.out.split_at(end.unwrap_or(answer.out.len()));
+    Ok((text(tree), files.to_vec()))
 }
 
 /// What git answered, without the white space around it.

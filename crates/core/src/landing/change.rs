@@ -13,8 +13,8 @@ use flagpost_model::{
 
 use super::{GitSettings, LandingRefusal, QueuedBranch, Target, queue::branches};
 use crate::{
-    error::{Error, Result},
-    git::{self, Branch, Git, text},
+    error::Result,
+    git::{self, Branch, Git, GitResult, text, worktrees},
     list::List,
     repository::Repository,
     sessions::Sessions,
@@ -37,8 +37,6 @@ pub struct TaskChange {
     pub stage: ChangeStage,
     /// Whether git's settings are those that a person has seen: others may run an agent's programs.
     pub is_trusted: bool,
-    /// The files.
-    pub files: Vec<ChangedFile>,
     /// New files in the working tree that git does not know: no comparison has them.
     pub unknown: Vec<String>,
 }
@@ -107,7 +105,11 @@ impl TaskChange {
         let target = Target::of(repository, onto)?;
         let (dir, before, after, stage) = compared(repository, list, task, &target)?;
         let settings = GitSettings::of(repository)?;
-        let mut change = Self {
+        let unknown = match (&dir, &after) {
+            (Some(dir), None) => unknown(dir)?,
+            _ => Vec::new(),
+        };
+        Ok(Self {
             task: task.id.clone(),
             dir: dir.unwrap_or_else(|| top.clone()),
             before,
@@ -115,14 +117,8 @@ impl TaskChange {
             onto: target.branch,
             stage,
             is_trusted: settings.changed(list.home, repository)?.is_empty(),
-            files: Vec::new(),
-            unknown: Vec::new(),
-        };
-        change.files = change.changed()?;
-        if change.after.is_none() {
-            change.unknown = unknown(&change.dir)?;
-        }
-        Ok(change)
+            unknown,
+        })
     }
 
     /// The words by which 'git diff' compares it.
@@ -136,8 +132,21 @@ impl TaskChange {
         words
     }
 
+    /// Whether git sees no difference.
+    pub fn is_empty(&self) -> Result<bool> {
+        let mut words = self.words();
+        words.splice(1..1, ["--quiet", "--no-ext-diff"]);
+        let mut look = Git::at(&self.dir).args(&words);
+        let answer = look.ask()?;
+        match answer.code() {
+            Some(0) => Ok(true),
+            Some(1) => Ok(false),
+            _ => Err(look.refused(&answer).into()),
+        }
+    }
+
     /// The files.
-    fn changed(&self) -> Result<Vec<ChangedFile>> {
+    pub fn files(&self) -> Result<Vec<ChangedFile>> {
         let mut words = self.words();
         words.splice(1..1, ["--numstat", "--no-renames", "-z"]);
         let out = Git::at(&self.dir).args(&words).run()?;
@@ -191,12 +200,11 @@ fn compared(
 }
 
 /// New files in a working tree that git does not know.
-fn unknown(dir: &Path) -> Result<Vec<String>> {
+fn unknown(dir: &Path) -> GitResult<Vec<String>> {
     let out = Git::at(dir)
         .args(&["ls-files", "--others", "--exclude-standard", "-z"])
         .run()?;
-    let out = String::from_utf8_lossy(&out);
-    Ok(out.split_terminator('\0').map(str::to_owned).collect())
+    Ok(names(&out))
 }
 
 /// The target and what it would be with the branch merged; where that meets conflicts, the branch and where it began.
@@ -204,28 +212,28 @@ fn merged(
     top: &Path,
     target: &Target,
     queued: &QueuedBranch,
-) -> Result<(String, String, ChangeStage)> {
-    let mut merge = Git::at(top)
-        .args(&["merge-tree", "--write-tree", "--name-only"])
-        .args(&["--no-messages", "-z", &target.tip, &queued.tip]);
-    let answer = merge.ask()?;
-    let out = String::from_utf8_lossy(&answer.out).into_owned();
-    let mut parts = out.split_terminator('\0').map(str::to_owned);
-    let branch = queued.branch.clone();
-    match (answer.code(), parts.next()) {
-        (Some(0), Some(tree)) => Ok((target.tip.clone(), tree, ChangeStage::ToLand(branch))),
-        (Some(1), Some(_)) => {
-            let before = merge_base(top, &target.tip, &queued.tip)?;
-            let stage = ChangeStage::Conflicts(branch, parts.collect());
-            Ok((before, queued.tip.clone(), stage))
-        }
-        _ => Err(Error::from(merge.refused(&answer))),
+) -> GitResult<(String, String, ChangeStage)> {
+    let (tree, files) = git::try_merge(top, &target.tip, &queued.tip)?;
+    let (files, branch) = (names(&files), queued.branch.clone());
+    if files.is_empty() {
+        return Ok((target.tip.clone(), tree, ChangeStage::ToLand(branch)));
     }
+    let before = merge_base(top, &target.tip, &queued.tip)?;
+    let stage = ChangeStage::Conflicts(branch, files);
+    Ok((before, queued.tip.clone(), stage))
+}
+
+/// Names of files, each ended by a NUL.
+fn names(out: &[u8]) -> Vec<String> {
+    let names = out.split(|byte| *byte == 0).filter(|it| !it.is_empty());
+    names
+        .map(|it| String::from_utf8_lossy(it).into_owned())
+        .collect()
 }
 
 /// The commit before those by which work landed: a merge has it as its first parent, a squash as its only one; of a
 /// rebase it stands as many commits below as the branch had.
-fn before_landed(top: &Path, landed: &Landed) -> Result<String> {
+fn before_landed(top: &Path, landed: &Landed) -> GitResult<String> {
     let commit = &landed.commit;
     let is_own = git::subject(top, commit)?.starts_with("Land task ");
     let counted = match is_own {
@@ -243,22 +251,15 @@ fn before_landed(top: &Path, landed: &Landed) -> Result<String> {
     Ok(found.unwrap_or_else(|| commit.clone()))
 }
 
-fn merge_base(top: &Path, one: &str, other: &str) -> Result<String> {
+fn merge_base(top: &Path, one: &str, other: &str) -> GitResult<String> {
     let found = Git::at(top).args(&["merge-base", one, other]).run()?;
     Ok(text(&found))
 }
 
 /// The working tree that stands on a branch.
-fn worktree_on(top: &Path, branch: &Branch) -> Result<Option<PathBuf>> {
-    let listed = Git::at(top)
-        .args(&["worktree", "list", "--porcelain", "-z"])
-        .run()?;
-    let listed = String::from_utf8_lossy(&listed);
-    let stands = format!("branch {}", branch.full());
-    let found = listed
-        .split("\0\0")
-        .find(|entry| entry.split('\0').any(|line| line == stands));
-    let path = found.and_then(|it| it.trim_start_matches('\0').split('\0').next());
-    let path = path.and_then(|it| it.strip_prefix("worktree "));
-    Ok(path.map(PathBuf::from).filter(|it| it.is_dir()))
+fn worktree_on(top: &Path, branch: &Branch) -> GitResult<Option<PathBuf>> {
+    let full = branch.full();
+    let mut entries = worktrees::entries(top)?.into_iter();
+    let found = entries.find(|it| it.branch.as_ref() == Some(&full));
+    Ok(found.map(|it| it.path).filter(|it| it.is_dir()))
 }

@@ -38,7 +38,8 @@ fn diff(caller: &Caller, arguments: &Arguments) -> Result<Value> {
     let (repository, list) = (caller.repository()?, caller.list(arguments)?);
     let task = list.task(&caller.task(&list, arguments)?)?.task;
     let change = TaskChange::of(&repository, &list, &task, arguments.text(ONTO.name))?;
-    Ok(json!(ChangeAnswer::from(&change)))
+    let files = change.files()?;
+    Ok(json!(ChangeAnswer::from(&(change, files))))
 }
 
 fn show(caller: &Caller, arguments: &Arguments) -> Result<Value> {

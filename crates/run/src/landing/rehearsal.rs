@@ -34,16 +34,8 @@ pub fn rehearse(
         .unwrap_or_else(|| queue.target.tip.clone());
     let mut rehearsed = Vec::new();
     for branch in queue.ready_of(only) {
-        let merge = Git::at(top)
-            .args(&[
-                "merge-tree",
-                "--write-tree",
-                "--name-only",
-                "--no-messages",
-                "-z",
-            ])
-            .args(&[&base, &branch.tip]);
-        let (tree, conflicts) = merged(merge)?;
+        let (tree, conflicts) = git::try_merge(top, &base, &branch.tip)?;
+        let conflicts = FileList::from_names(&conflicts);
         if conflicts.is_empty() {
             base = commit(top, &tree, [&base, &branch.tip])?;
         }
@@ -54,18 +46,6 @@ pub fn rehearse(
         });
     }
     Ok(rehearsed)
-}
-
-/// The tree of a merge, and the files in conflict.
-fn merged(mut merge: Git) -> GitResult<(String, FileList)> {
-    let answer = merge.ask()?;
-    if !matches!(answer.code(), Some(0 | 1)) {
-        // Git before 2.38 does not know how.
-        return Err(merge.refused(&answer));
-    }
-    let end = answer.out.iter().position(|byte| *byte == 0);
-    let (tree, files) = answer.out.split_at(end.unwrap_or(answer.out.len()));
-    Ok((git::text(tree), FileList::from_names(files)))
 }
 
 /// A commit that nothing names.

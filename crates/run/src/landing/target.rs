@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 
 use flagpost_core::{
-    git::{self, Git, is_ancestor, with_hooks},
+    git::{self, Git, is_ancestor, with_hooks, worktrees},
     history::Kind,
     landing::{
         LandedTag, LandingQueue, LandingRefusal, QueuedBranch, Target, landed_ref, record_move,
@@ -18,11 +18,7 @@ use flagpost_core::{
 };
 
 use super::Landing;
-use crate::{
-    error::Result,
-    events::RunEvent,
-    worktree::{listing, status},
-};
+use crate::{error::Result, events::RunEvent, worktree::status};
 
 /// What came of a move.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -301,7 +297,7 @@ fn brings_hooks(dir: &Path, commit: &str) -> Result<bool> {
 /// The working tree that stands on the target.
 fn standing_on(top: &Path, target: &Target) -> Result<Option<PathBuf>> {
     let full = target.full();
-    let entries = listing::entries(top)?.into_iter();
+    let entries = worktrees::entries(top)?.into_iter();
     let mut here = entries.filter(|it| it.branch.as_ref() == Some(&full) && it.path.is_dir());
     // A bare repository is listed with the branch of its HEAD, and has no files.
     Ok(here

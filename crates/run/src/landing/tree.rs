@@ -10,15 +10,14 @@ use std::{
     time::Duration,
 };
 
-use flagpost_core::git::{self, Git, GitResult, with_hooks};
+use flagpost_core::git::{
+    self, Git, GitResult, with_hooks,
+    worktrees::{self, WorktreeEntry},
+};
 use flagpost_disk::fsx;
 use jiff::SignedDuration;
 
-use crate::worktree::{
-    FileList, WorktreeResult,
-    listing::{self, WorktreeEntry},
-    status,
-};
+use crate::worktree::{FileList, WorktreeResult, status};
 use crate::{run_context::RunContext, worktree::LANDING};
 
 /// The tree of the landings of a repository.
@@ -178,7 +177,7 @@ impl LandingTree {
     fn entry(&self) -> WorktreeResult<Option<WorktreeEntry>> {
         let real = self.path.canonicalize();
         let real = real.unwrap_or_else(|_| self.path.clone());
-        let mut entries = listing::entries(&self.top)?.into_iter();
+        let mut entries = worktrees::entries(&self.top)?.into_iter();
         Ok(entries.find(|it| it.path == real || it.path == self.path))
     }
 

@@ -9,11 +9,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use flagpost_core::git::{Git, commit, is_ancestor, text, with_hooks};
+use flagpost_core::git::{Git, commit, is_ancestor, text, with_hooks, worktrees::WorktreeEntry};
 
-use super::{
-    Branch, FileList, Worktree, WorktreeError, WorktreeResult, listing::WorktreeEntry, status,
-};
+use super::{Branch, FileList, Worktree, WorktreeError, WorktreeResult, status};
 
 /// A blocker's work that is not in the worktree.
 #[derive(Debug, Clone, PartialEq, Eq)]

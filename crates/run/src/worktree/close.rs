@@ -11,15 +11,18 @@ use std::{
 };
 
 use flagpost_core::{
-    git::{Git, GitError, branch, commit, is_ancestor, text, without_hooks},
+    git::{
+        Git, GitError, branch, commit, is_ancestor, text, without_hooks,
+        worktrees::{self, WorktreeEntry},
+    },
     landing::{has_landed, passed_ref},
 };
 
 use flagpost_model::{TaskId, task::KeptWorktrees};
 
 use super::{
-    Branch, FileList, Worktree, Worktrees, error::WorktreeResult, listing, reflog, status,
-    submodules, submodules::LonelyCommits,
+    Branch, FileList, Worktree, Worktrees, error::WorktreeResult, reflog, status, submodules,
+    submodules::LonelyCommits,
 };
 
 /// What came of closing a worktree.
@@ -313,7 +316,7 @@ pub(super) fn nothing_to_lose(
 
 /// That git knows the worktree, and that nobody else stands on its branch.
 fn is_only_place(top: &Path, path: &Path, own: Option<&str>) -> Safe<()> {
-    let entries = listing::entries(top)?;
+    let entries = worktrees::entries(top)?;
     let Some(entry) = entries.iter().find(|entry| entry.path == path) else {
         let text = format!("git knows no worktree at {}", path.display());
         return Err(Because::Untellable(text));
@@ -324,7 +327,7 @@ fn is_only_place(top: &Path, path: &Path, own: Option<&str>) -> Safe<()> {
     let Some(own) = own else {
         return Ok(());
     };
-    let stands = |entry: &&listing::WorktreeEntry| entry.branch.as_deref() == Some(own);
+    let stands = |entry: &&WorktreeEntry| entry.branch.as_deref() == Some(own);
     let mut others = entries.iter().filter(|entry| entry.path != path);
     match others.find(stands) {
         Some(entry) => Err(Because::Untellable(format!(

@@ -8,7 +8,10 @@ use std::path::{Path, PathBuf};
 use flagpost_core::{
     Home, Repository,
     doctor::Finding,
-    git::branch,
+    git::{
+        branch,
+        worktrees::{self, WorktreeEntry},
+    },
     landing::LandingActivity,
     sessions::{SessionStatus, Sessions},
 };
@@ -17,7 +20,7 @@ use flagpost_model::{TaskId, finding::Code};
 use super::{
     Branch, Closed, LANDING, Worktree, WorktreeResult, Worktrees,
     close::{Because, nothing_to_lose},
-    listing, root, status,
+    root, status,
 };
 
 /// A worktree that no running session works in.
@@ -56,7 +59,7 @@ pub fn left(home: &Home, repository: &Repository) -> WorktreeResult<Vec<LeftWork
         return Ok(Vec::new());
     };
     let root = all.join(repository.name.as_str());
-    let entries = listing::entries(&repository.top)?;
+    let entries = worktrees::entries(&repository.top)?;
     let current = Sessions::of(home, repository).status().ok().flatten();
     let live = current
         .filter(|(stage, _)| *stage == SessionStatus::Live)
@@ -64,7 +67,7 @@ pub fn left(home: &Home, repository: &Repository) -> WorktreeResult<Vec<LeftWork
     let live = live.map(|session| root.join(session.as_str()));
     // A landing that is under way has a tree of its own.
     let lands = LandingActivity::read(home, repository).is_ok_and(|it| it.is_some());
-    let is_left = |entry: &listing::WorktreeEntry| {
+    let is_left = |entry: &WorktreeEntry| {
         let ours = entry.path.starts_with(&all);
         let is_landing = lands && entry.path.ends_with(LANDING);
         ours && !is_landing

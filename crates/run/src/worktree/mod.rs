@@ -11,7 +11,6 @@ mod close;
 mod error;
 mod keeping;
 mod left;
-pub(crate) mod listing;
 mod open;
 mod reflog;
 pub(crate) mod status;
@@ -22,7 +21,10 @@ use std::path::{Path, PathBuf};
 
 use flagpost_core::{
     Home, Repository,
-    git::{Git, branch, commit, exists, text},
+    git::{
+        Git, branch, commit, exists, text,
+        worktrees::{self, WorktreeEntry},
+    },
 };
 use flagpost_disk::{self as disk, fsx};
 use flagpost_model::{SessionId, TaskId};
@@ -39,8 +41,6 @@ pub use open::Opened;
 pub use status::FileList;
 pub use submodules::LonelyCommits;
 pub use touched::{Tree, stamp, touched};
-
-use listing::WorktreeEntry;
 
 /// The name of the directory in which a landing has its tree, beside those of the sessions: their names end in a
 /// time.
@@ -81,7 +81,7 @@ impl Worktrees {
     /// Those of the first of these sessions that has a worktree or a branch of the task.
     pub fn left(&self, task: &TaskId, earlier: &[SessionId]) -> WorktreeResult<Option<Self>> {
         let base = self.make_base()?;
-        let entries = listing::entries(&self.top)?;
+        let entries = worktrees::entries(&self.top)?;
         for session in earlier {
             let it = Self::new(self.top.clone(), self.base.clone(), session.clone());
             if it.existing(&base, task, &entries).is_some() || it.has(&it.branch(task))? {
@@ -96,7 +96,7 @@ impl Worktrees {
         let Ok(base) = self.base.canonicalize() else {
             return Ok(None);
         };
-        let entries = listing::entries(&self.top)?;
+        let entries = worktrees::entries(&self.top)?;
         let found = self.existing(&base, task, &entries);
         Ok(found.map(|entry| self.worktree(task.clone(), entry.path.clone())))
     }

@@ -5,14 +5,16 @@
 
 use std::path::{Path, PathBuf};
 
-use flagpost_core::git::{self, Git, exists};
+use flagpost_core::git::{
+    self, Git, exists,
+    worktrees::{self, WorktreeEntry},
+};
 use flagpost_disk::fsx;
 use flagpost_model::TaskId;
 
 use super::{
     Branch, Missing, Worktree, WorktreeError, WorktreeResult, Worktrees,
     blockers::{left_behind, take_in},
-    listing::{self, WorktreeEntry},
     status,
 };
 
@@ -38,7 +40,7 @@ impl Worktrees {
     pub fn open(&self, task: &TaskId, after: &[Branch]) -> WorktreeResult<Opened> {
         let head = self.head()?;
         let base = self.make_base()?;
-        let entries = listing::entries(&self.top)?;
+        let entries = worktrees::entries(&self.top)?;
         let (path, hook) = match self.existing(&base, task, &entries) {
             Some(entry) => {
                 recover(&self.top, entry)?;
@@ -112,7 +114,7 @@ impl Worktrees {
             return Ok((path, None));
         }
         let mut said = add.refused(&answer).message;
-        let entries = listing::entries(&self.top)?;
+        let entries = worktrees::entries(&self.top)?;
         let made = entries.iter().find(|it| it.path == path);
         if made.is_some_and(|it| it.branch.as_ref() == Some(&branch.full()) && !it.half_made()) {
             let left = status::uncommitted(&path)?.all;
@@ -125,7 +127,7 @@ impl Worktrees {
         if path.symlink_metadata().is_ok() {
             fsx::remove_tree(&path)?;
         }
-        let known = listing::entries(&self.top)?;
+        let known = worktrees::entries(&self.top)?;
         if let Some(entry) = known.into_iter().find(|it| it.path == path) {
             if entry.half_made() {
                 Git::at(&self.top)

@@ -9,9 +9,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use flagpost_core::git::{Git, commit};
+use flagpost_core::git::{Git, commit, worktrees};
 
-use super::{error::WorktreeResult, listing, status};
+use super::{error::WorktreeResult, status};
 
 /// What Flagpost keeps in a repository.
 const OURS: &[&str] = &[".flagpost", ".claude/sessions", ".coordination"];
@@ -29,7 +29,7 @@ pub struct Tree {
 
 /// Every worktree of the repository that is there, the main one first.
 pub fn touched(top: &Path) -> WorktreeResult<Vec<Tree>> {
-    let there = listing::entries(top)?.into_iter();
+    let there = worktrees::entries(top)?.into_iter();
     let there = there.filter(|entry| entry.path.exists());
     Ok(there
         .map(|entry| Tree {

@@ -9,34 +9,33 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use flagpost_core::git::Git;
-
-use super::error::WorktreeResult;
+use super::{Git, GitResult};
 
 /// Git's exit code for an option that it does not know.
 const USAGE: i32 = 129;
 
 /// One worktree, as git lists it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct WorktreeEntry {
-    pub(crate) path: PathBuf,
+pub struct WorktreeEntry {
+    /// Where it lies.
+    pub path: PathBuf,
     /// The commit it stands on.
-    pub(crate) head: Option<String>,
+    pub head: Option<String>,
     /// The branch it stands on, with its whole name; `None` off any branch.
-    pub(crate) branch: Option<String>,
+    pub branch: Option<String>,
     /// Why it is locked, if it is.
-    pub(crate) locked: Option<String>,
+    pub locked: Option<String>,
 }
 
 impl WorktreeEntry {
     /// Whether git was cut off while it made this one: git holds this lock until it has finished.
-    pub(crate) fn half_made(&self) -> bool {
+    pub fn half_made(&self) -> bool {
         self.locked.as_deref() == Some("initializing")
     }
 }
 
 /// Every worktree of the repository, the main one first.
-pub(crate) fn entries(top: &Path) -> WorktreeResult<Vec<WorktreeEntry>> {
+pub fn entries(top: &Path) -> GitResult<Vec<WorktreeEntry>> {
     let mut exact = Git::at(top).args(&["worktree", "list", "--porcelain", "-z"]);
     let answer = exact.ask()?;
     match answer.code() {
@@ -48,7 +47,7 @@ pub(crate) fn entries(top: &Path) -> WorktreeResult<Vec<WorktreeEntry>> {
                 .run()?;
             Ok(parse(&out, b'\n'))
         }
-        _ => Err(exact.refused(&answer).into()),
+        _ => Err(exact.refused(&answer)),
     }
 }
 
