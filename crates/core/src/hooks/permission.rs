@@ -44,7 +44,8 @@ impl HookCaller<'_> {
                 .dir
                 .as_ref()
                 .map(|it| it.to_string_lossy().into_owned()),
-            rules: self.rules.zip(self.session()?),
+            // Where that cannot be told, the operator is asked.
+            rules: self.rules.zip(self.session().unwrap_or_default()),
         };
         let permissions = self.permissions();
         let mut asked = permissions.ask(&new, wait);
