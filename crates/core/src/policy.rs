@@ -92,10 +92,16 @@ impl Policy {
 /// The policy that holds for a repository: the file that is there, where the operator accepted it or it only
 /// asks.
 pub fn of(home: &Home, repo: &RepoId) -> Result<Policy> {
-    let there = there(home, repo)?.map(|it| it.policy);
-    Ok(match there {
-        Some(policy) if !policy.decides() || is_accepted(home, repo, &policy)? => policy,
-        _ => Policy::asking(),
+    Ok(as_accepted(home, repo)?.unwrap_or_else(Policy::asking))
+}
+
+/// The same; none where what is there is not as the operator accepted it, or what they accepted is gone: nobody knows
+/// then what it would say.
+pub(crate) fn as_accepted(home: &Home, repo: &RepoId) -> Result<Option<Policy>> {
+    Ok(match there(home, repo)?.map(|it| it.policy) {
+        Some(policy) if !policy.decides() || is_accepted(home, repo, &policy)? => Some(policy),
+        Some(_) => None,
+        None => (!was_accepted(home, repo)?).then(Policy::asking),
     })
 }
 
@@ -130,46 +136,57 @@ pub(crate) fn fault(home: &Home, repo: &RepoId) -> Option<String> {
 
 /// Whether the policy that counted was taken away.
 pub fn is_gone(home: &Home, repo: &RepoId) -> Result<bool> {
-    let accepted = home.repository_dir(repo).join(ACCEPTED);
-    Ok(there(home, repo)?.is_none() && fsx::stat(home.fs(), &accepted)?.is_some())
+    Ok(was_accepted(home, repo)? && there(home, repo)?.is_none())
+}
+
+/// Whether there is a note that a policy was accepted.
+fn was_accepted(home: &Home, repo: &RepoId) -> Result<bool> {
+    Ok(fsx::stat(home.fs(), &note(home, repo))?.is_some())
+}
+
+/// The note that names the line which tells what was accepted.
+fn note(home: &Home, repo: &RepoId) -> PathBuf {
+    home.repository_dir(repo).join(ACCEPTED)
 }
 
 /// Has no policy count from now on, in this repository, durable on return: the one that was accepted is gone.
 pub fn accept_none(home: &Home, repo: &RepoId, actor: &WorkerId) -> Result<()> {
     home.transact(|| {
-        let entry = Entry::new(Kind::PolicyAccepted)
-            .detail("path", Value::Null)
-            .detail("sha256", Value::Null)
-            .detail("hand", json!(process::own_identity()));
-        History::of(home, repo).record_found(actor, home.now(), (vec![entry], &[]))?;
-        Ok(fsx::remove(
-            home.fs(),
-            &home.repository_dir(repo).join(ACCEPTED),
-        )?)
+        record(home, repo, actor, None)?;
+        Ok(fsx::remove(home.fs(), &note(home, repo))?)
     })
+}
+
+/// Records that a policy was accepted, or that there is to be none: the number of the line.
+fn record(
+    home: &Home,
+    repo: &RepoId,
+    actor: &WorkerId,
+    accepted: Option<&PolicyFile>,
+) -> Result<u64> {
+    let path = accepted.map(|it| it.path.display().to_string());
+    let sha256 = accepted.and_then(|it| it.policy.sha256.as_ref());
+    let entry = Entry::new(Kind::PolicyAccepted)
+        .detail("path", path)
+        .detail("sha256", sha256.map(Hash::as_str))
+        .detail("hand", json!(process::own_identity()));
+    History::of(home, repo).record_found(actor, home.now(), (vec![entry], &[]))
 }
 
 /// Has the policy of this content count from now on, in this repository, durable on return; whether it did
 /// already. Another content than the one that was seen is refused.
 pub fn accept(home: &Home, repo: &RepoId, actor: &WorkerId, seen: &PolicyFile) -> Result<bool> {
-    let hash = seen.policy.sha256.as_ref();
-    let now = there(home, repo)?.filter(|it| it.policy.sha256.as_ref() == hash);
-    let (Some(hash), Some(_)) = (hash, &now) else {
+    let now = there(home, repo)?.map(|it| it.policy.sha256);
+    if now.as_ref() != Some(&seen.policy.sha256) {
         let path = seen.path.clone();
         return Err(disk::Error::Changed { path }.into());
-    };
+    }
     if is_accepted(home, repo, &seen.policy)? {
         return Ok(true);
     }
     home.transact(|| {
-        let entry = Entry::new(Kind::PolicyAccepted)
-            .detail("path", seen.path.display().to_string())
-            .detail("sha256", hash.as_str())
-            .detail("hand", json!(process::own_identity()));
-        let history = History::of(home, repo);
-        let line = history.record_found(actor, home.now(), (vec![entry], &[]))?;
-        let note = home.repository_dir(repo).join(ACCEPTED);
-        fsx::replace(home.fs(), &note, format!("{line}\n").as_bytes())?;
+        let line = record(home, repo, actor, Some(seen))?;
+        fsx::replace(home.fs(), &note(home, repo), format!("{line}\n").as_bytes())?;
         Ok(false)
     })
 }
@@ -179,35 +196,27 @@ pub fn spelled(rule: &PermissionRule) -> String {
     permission_rules::spelled(rule)
 }
 
-/// Refuses what would accept more than was shown: a policy that does not count as it was accepted.
-pub(crate) fn must_count(home: &Home, repo: &RepoId) -> Result<()> {
-    match withheld(home, repo)?.is_some() || is_gone(home, repo)? {
-        true => Err(Error::PolicyWithheld),
-        false => Ok(()),
-    }
-}
-
 /// Adds a rule on requests to the policy of this repository and accepts it, durable on return: its file. The home's
 /// policy is copied first, since it is that of other repositories too. One that nobody accepted is refused: what else it
 /// says was not shown.
 pub fn add(home: &Home, repo: &RepoId, actor: &WorkerId, rule: &PermissionRule) -> Result<PathBuf> {
+    as_accepted(home, repo)?.ok_or(Error::PolicyWithheld)?;
     let there = there(home, repo)?;
-    must_count(home, repo)?;
     let path = home.repository_dir(repo).join(FILE);
-    let text = there.as_ref().map(|it| it.text.clone()).unwrap_or_default();
-    let gap = if text.is_empty() { "" } else { "\n" };
-    let ended = if text.is_empty() || text.ends_with('\n') {
-        ""
-    } else {
-        "\n"
+    let before = there
+        .as_ref()
+        .map(|it| it.text.as_str())
+        .unwrap_or_default();
+    let gap = match before {
+        "" => "",
+        _ if before.ends_with('\n') => "\n",
+        _ => "\n\n",
     };
-    let text = format!("{text}{ended}{gap}{}", spelled(rule));
-    let was = fsx::read(home.fs(), &path)?;
+    let text = format!("{before}{gap}{}", spelled(rule));
     let policy = read(path.clone(), text.as_bytes())?;
-    if there.is_some_and(|it| it.path == path && Some(it.text.as_bytes()) != was.as_deref()) {
-        return Err(disk::Error::Changed { path }.into());
-    }
-    fsx::rewrite(home.fs(), &path, was.as_deref(), text.as_bytes())?;
+    let was = there.as_ref().filter(|it| it.path == path);
+    let was = was.map(|it| it.text.as_bytes());
+    fsx::rewrite(home.fs(), &path, was, text.as_bytes())?;
     let seen = PolicyFile { path, policy, text };
     accept(home, repo, actor, &seen)?;
     Ok(seen.path)
@@ -216,8 +225,7 @@ pub fn add(home: &Home, repo: &RepoId, actor: &WorkerId, rule: &PermissionRule) 
 /// Whether a line of the history says that the operator accepted this policy. The note that names the line is
 /// no more than a hint.
 fn is_accepted(home: &Home, repo: &RepoId, policy: &Policy) -> Result<bool> {
-    let note = home.repository_dir(repo).join(ACCEPTED);
-    let note = fsx::read_lossy(home.fs(), &note)?.unwrap_or_default();
+    let note = fsx::read_lossy(home.fs(), &note(home, repo))?.unwrap_or_default();
     let Ok(line) = note.trim_end().parse() else {
         return Ok(false);
     };

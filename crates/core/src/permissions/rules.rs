@@ -42,32 +42,32 @@ impl Permissions<'_> {
     /// The rule that would allow a request and its like from now on. One that another rule asks about is refused:
     /// that rule would still ask.
     pub fn rule_for(&self, found: &StoredRequest) -> Result<PermissionRule> {
-        let (n, request) = (found.n, found.request());
-        permission::decide(
-            (n, request),
-            found.ended,
-            found.is_as_asked,
-            Verdict::Allowed,
-        )?;
-        policy::must_count(self.home, &self.repo)?;
-        let rule = PermissionRule::always(request, &input_of(request));
-        let policy = policy::of(self.home, &self.repo)?;
-        match self.is_allowed(request, &policy.permissions, &rule) {
-            true => Ok(rule),
-            false => Err(Error::RuleAsks { n }),
-        }
+        Ok(self.rule_beside(found)?.0)
     }
 
     /// The same, with the requests that it would allow.
     pub fn always(&self, n: u64) -> Result<AlwaysRule> {
-        let rule = self.rule_for(&self.find(n)?)?;
-        let rules = policy::of(self.home, &self.repo)?.permissions;
+        let (rule, beside) = self.rule_beside(&self.find(n)?)?;
         let all = self.scan()?.all.into_iter();
         let is_meant = |it: &StoredRequest| {
-            it.waits() && it.is_as_asked && self.is_allowed(it.request(), &rules, &rule)
+            it.waits() && it.is_as_asked && self.is_allowed(it.request(), &beside, &rule)
         };
         let meant = all.filter(is_meant).map(|it| it.n).collect();
         Ok(AlwaysRule { rule, meant })
+    }
+
+    /// The rule that would allow a request, and those of the policy that it would stand beside.
+    fn rule_beside(&self, found: &StoredRequest) -> Result<(PermissionRule, Vec<PermissionRule>)> {
+        let (n, request) = (found.n, found.request());
+        let subject = (n, request);
+        permission::decide(subject, found.ended, found.is_as_asked, Verdict::Allowed)?;
+        let policy = policy::as_accepted(self.home, &self.repo)?;
+        let beside = policy.ok_or(Error::PolicyWithheld)?.permissions;
+        let rule = PermissionRule::always(request, &input_of(request));
+        match self.is_allowed(request, &beside, &rule) {
+            true => Ok((rule, beside)),
+            false => Err(Error::RuleAsks { n }),
+        }
     }
 
     /// Whether these rules and one more allow a request.
@@ -143,10 +143,9 @@ impl Permissions<'_> {
         now: Timestamp,
     ) -> Result<Option<PermissionDecision>> {
         // What is wrong with it 'status' and 'doctor' say.
-        if policy::fault(self.home, &self.repo).is_some() {
+        let Ok(Some(policy)) = policy::as_accepted(self.home, &self.repo) else {
             return Ok(None);
-        }
-        let policy = policy::of(self.home, &self.repo)?;
+        };
         let run = line.map(|line| self.run_rules(line)).transpose()?.flatten();
         let (by, of_run) = run.unzip();
         let of_run = of_run.unwrap_or_default();
