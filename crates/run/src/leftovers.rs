@@ -28,6 +28,18 @@ pub(crate) const ATTEMPT: &str = "FLAGPOST_ATTEMPT";
 /// The variable that numbers the history's line with what the agents may do without asking.
 pub(crate) const RULES: &str = "FLAGPOST_RULES";
 
+/// What a run sets for its agents, and what makes an agent of whoever finds it: an operator's process has none of it.
+pub const OF_AGENTS: &[&str] = &[
+    "FLAGPOST_WORKER",
+    "FLAGPOST_TOKEN",
+    "FLAGPOST_REPORT",
+    TASK,
+    ATTEMPT,
+    SESSION,
+    SESSION_DIR,
+    RULES,
+];
+
 /// The variables by which an agent's processes are known: children have them too.
 const OF_AGENT: [&str; 3] = [SESSION, TASK, ATTEMPT];
 

@@ -31,7 +31,7 @@ pub mod worktree;
 
 pub use driver::{Input, Limits, Options, RunReport, run};
 pub use error::{Error, Result};
-pub use leftovers::end_agents;
+pub use leftovers::{OF_AGENTS, end_agents};
 pub use rehearsal::{Rehearsal, rehearse};
 pub use run_context::RunContext;
 pub use scope::{RunScope, plan, scope};

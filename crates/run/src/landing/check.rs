@@ -21,7 +21,7 @@ use jiff::SignedDuration;
 
 use crate::{
     error::Result,
-    leftovers::end_leftovers,
+    leftovers::{OF_AGENTS, end_leftovers},
     process::{Exited, Launch, Stdin, start},
     run_context::RunContext,
 };
@@ -36,18 +36,6 @@ const TAIL: u64 = 256 << 10;
 const MARK: &str = "FLAGPOST_LANDING";
 /// How often to look whether the operator wants to end.
 const LOOK: Duration = Duration::from_millis(100);
-
-/// What marks a process as an agent's; the check is the operator's.
-const AGENTS: &[&str] = &[
-    "FLAGPOST_WORKER",
-    "FLAGPOST_TASK",
-    "FLAGPOST_TOKEN",
-    "FLAGPOST_ATTEMPT",
-    "FLAGPOST_REPORT",
-    "FLAGPOST_RULES",
-    "FLAGPOST_SESSION",
-    "FLAGPOST_SESSION_DIR",
-];
 
 /// A check.
 #[derive(Debug)]
@@ -83,7 +71,7 @@ impl Check<'_> {
         let (send, ended) = mpsc::channel::<Exited>();
         let set = &stage.settings.variables;
         let unset = parent_variables(|name| set.contains(name)).into_iter();
-        let unset = unset.chain(AGENTS.iter().copied());
+        let unset = unset.chain(OF_AGENTS.iter().copied());
         let launch = Launch {
             program: "sh".into(),
             args: vec!["-c".into(), self.command.into()],

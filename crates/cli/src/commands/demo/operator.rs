@@ -10,19 +10,7 @@ use std::{
 
 use anyhow::Context as _;
 use flagpost_core::{Home, Settings};
-
-/// What ties whoever finds it to a run, and makes an agent of them.
-const OF_AGENTS: &[&str] = &[
-    "FLAGPOST_WORKER",
-    "FLAGPOST_LIST",
-    "FLAGPOST_TASK",
-    "FLAGPOST_TOKEN",
-    "FLAGPOST_SESSION",
-    "FLAGPOST_SESSION_DIR",
-    "FLAGPOST_REPORT",
-    "FLAGPOST_RULES",
-    "FLAGPOST_ATTEMPT",
-];
+use flagpost_run::OF_AGENTS;
 
 /// The script while it runs.
 pub struct Operator(Child);
@@ -37,7 +25,7 @@ impl Operator {
     ) -> anyhow::Result<Self> {
         let own = std::env::current_exe().context("this program cannot find itself")?;
         let mut command = Command::new("sh");
-        for name in OF_AGENTS {
+        for name in OF_AGENTS.iter().chain(&["FLAGPOST_LIST"]) {
             command.env_remove(name);
         }
         for name in &settings.parent_agent {
