@@ -523,11 +523,6 @@ fn waiting(place: &Place, need: Need) -> WaitingItem {
 
 /// Where the agents work differs from one to the other: each is named.
 fn permission(place: &Place, same: &[StoredRequest], line: String) -> WaitingItem {
-    let repository = place.repository.as_ref().map(|it| &it.id);
-    let permissions = repository.map(|id| Permissions::of(&place.home, id));
-    let rule = permissions
-        .zip(same.first())
-        .map(|(of, it)| of.rule_for(it));
     let workers: BTreeSet<&str> = same.iter().map(|it| it.request().worker.as_str()).collect();
     let first = same.first().map(StoredRequest::request);
     let input = first.map(|it| match it.input.get("command").and_then(Value::as_str) {
@@ -547,8 +542,13 @@ fn permission(place: &Place, same: &[StoredRequest], line: String) -> WaitingIte
             dir.unwrap_or_default()
         );
     }
-    let rule = rule.and_then(|it| it.ok()).map(|it| policy::spelled(&it));
+    let repository = place.repository.as_ref().zip(same.first());
+    let rule = repository.and_then(|(repository, it)| {
+        let permissions = Permissions::of(&place.home, &repository.id);
+        permissions.rule_for(it).ok()
+    });
     if let Some(rule) = &rule {
+        let rule = policy::spelled(rule);
         body += &format!("\n\na allows such requests from now on, by this rule:\n{rule}");
     }
     WaitingItem::Permission(WaitingPermission {

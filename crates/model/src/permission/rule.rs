@@ -104,21 +104,25 @@ pub struct WorkedOn {
 impl RequestInput {
     /// That of a request. `resolve` says which file a path leads to, where that can be told.
     pub fn of(request: &PermissionRequest, resolve: impl FnOnce(&str) -> Option<WorkedOn>) -> Self {
-        let (whole, parts) = match request.subject() {
-            Subject::CommandLine(line) => (line.to_owned(), simple_commands(line)),
+        let (whole, parts, form) = match request.subject() {
             Subject::Path(path) => return Self::of_path(path, resolve(path)),
-            Subject::Text(text) if request.runs_commands() => (text.into_owned(), None),
-            Subject::Text(text) => (text.to_string(), Some(vec![text.into_owned()])),
+            Subject::CommandLine(line) => {
+                let commands = simple_commands(line);
+                (line.to_owned(), commands, InputForm::CommandLine)
+            }
+            Subject::Text(text) if request.runs_commands() => {
+                (text.into_owned(), None, InputForm::OddCommandLine)
+            }
+            Subject::Text(text) => {
+                let text = text.into_owned();
+                (text.clone(), Some(vec![text]), InputForm::Other)
+            }
         };
         Self {
             whole,
             parts,
             also: Vec::new(),
-            form: match request.subject() {
-                Subject::CommandLine(_) => InputForm::CommandLine,
-                _ if request.runs_commands() => InputForm::OddCommandLine,
-                _ => InputForm::Other,
-            },
+            form,
         }
     }
 
