@@ -88,8 +88,11 @@ fn fields(task: &Task, uid: &str, names: &TaskRefs<'_>) -> Vec<String> {
         State::Failed | State::Stuck | State::Cancelled => Some(task.state.name().to_string()),
         State::Pending | State::Claimed(_) | State::InProgress(_) | State::Completed => None,
     };
-    let tags: Vec<String> = task.tags.iter().map(|tag| label(tag)).collect();
-    let text = |text: &Option<String>| text.as_deref().map(value);
+    // A field without a value says nothing.
+    let tags = task.tags.iter().filter(|tag| !tag.is_empty());
+    let tags: Vec<String> = tags.map(|tag| label(tag)).collect();
+    let value_of = |text: &str| (!text.is_empty()).then(|| value(text));
+    let text = |text: &Option<String>| text.as_deref().and_then(value_of);
     let fields = [
         ("priority", task.priority.map(|it| it.to_string())),
         ("group", text(&task.group)),
@@ -101,12 +104,11 @@ fn fields(task: &Task, uid: &str, names: &TaskRefs<'_>) -> Vec<String> {
         ("estimate", task.estimate.map(|it| it.minutes().to_string())),
         ("parent", task.parent.as_ref().and_then(|id| names.of(id))),
         ("state", state),
-        ("uid", Some(value(uid))),
+        ("uid", value_of(uid)),
     ];
     let fields = fields.into_iter();
     fields
         .filter_map(|(key, value)| Some(format!("{key}: {}", value?)))
-        .filter(|field| !field.ends_with(": \"\""))
         .collect()
 }
 

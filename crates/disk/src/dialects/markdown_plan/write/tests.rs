@@ -101,6 +101,14 @@ fn a_description_comes_back_as_it_is() {
 }
 
 #[test]
+fn a_value_that_ends_like_an_empty_field_is_a_value() {
+    let mut task = task(1, "a");
+    task.group = Some("of: \"\"".to_owned());
+    let back = read(&written(&[task]));
+    assert_eq!(back.tasks[0].task.group.as_deref(), Some("of: \"\""));
+}
+
+#[test]
 fn a_number_is_never_a_title() {
     let mut waits = task(3, "#01, #2");
     waits.blocked_by = vec![TaskId::from(1), TaskId::from(2)];
