@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{error::Result, events::RunEvent, outcome::Exit};
 
-/// A client that stays so long once its task is over is told of.
+/// A client that stays so long once its task is over is shown as such.
 const SAY_AFTER: Duration = Duration::from_secs(1);
 
 /// How long the clients of a run may stay where nobody needs them.
@@ -95,14 +95,16 @@ impl Driver<'_> {
                 "its task is over and its client does not end",
             );
         }
-        if stays >= SAY_AFTER {
+        if stays >= SAY_AFTER && self.noticed.insert(format!("{id} lingers")) {
+            self.show_progress()?;
+        }
+        // A busy machine takes a while to end a client that is on its way out.
+        if stays >= limits.grace / 2 {
             let words = format!(
                 "task {id} is over and its client still runs; it is ended after {} s (run.grace)",
                 limits.grace.as_secs()
             );
-            if self.tell_once(words)? {
-                self.show_progress()?;
-            }
+            self.tell_once(words)?;
         }
         Ok(())
     }
