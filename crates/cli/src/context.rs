@@ -191,6 +191,14 @@ impl Context {
         Ok(Config::read(&self.home)?.get(&keys::TASKS_LIST)?)
     }
 
+    /// The settings, as they hold where we stand.
+    pub fn config(&self) -> anyhow::Result<Config<'_>> {
+        Ok(match self.repository()? {
+            Some(repository) => Config::of(&self.home, &repository.name)?,
+            None => Config::read(&self.home)?,
+        })
+    }
+
     /// The list to read.
     pub fn list(&self) -> anyhow::Result<List<'_>> {
         let list = match self.named_list()? {

@@ -29,7 +29,9 @@ pub use self::{
     run::{
         RUN_AGENT, RUN_GRACE, RUN_INJECT, RUN_MAX_PARALLEL, RUN_MAX_TOKENS, RUN_MAX_USD,
         RUN_QUOTA_PARK, RUN_QUOTA_RESERVE, RUN_RESUME, RUN_RETRIES, RUN_SCHEDULE, RUN_STALL_AFTER,
-        RUN_START_TIMEOUT, RUN_TIMEOUT, RUN_UNCOMMITTED, RUN_WORKTREE_KEEP,
+        RUN_START_TIMEOUT, RUN_TIMEOUT, RUN_UNCOMMITTED, RUN_WORKTREE_COPY, RUN_WORKTREE_KEEP,
+        RUN_WORKTREE_LINK, RUN_WORKTREE_PORTS, RUN_WORKTREE_SETUP, RUN_WORKTREE_SUBMODULES,
+        RUN_WORKTREE_TEARDOWN,
     },
     ui::{GlyphChoice, KEY, UI_GLYPHS, UI_MOUSE},
 };
@@ -101,7 +103,7 @@ impl<K: SettingKind> AnySetting for SettingKey<K> {
 }
 
 /// All settings with a name of their own, in the order in which they are listed.
-pub static KEYS: [&dyn AnySetting; 45] = [
+pub static KEYS: [&dyn AnySetting; 51] = [
     &TASKS_ROOTS,
     &TASKS_LIST,
     &TASKS_MIRROR,
@@ -116,6 +118,12 @@ pub static KEYS: [&dyn AnySetting; 45] = [
     &RUN_GRACE,
     &RUN_START_TIMEOUT,
     &RUN_UNCOMMITTED,
+    &RUN_WORKTREE_COPY,
+    &RUN_WORKTREE_LINK,
+    &RUN_WORKTREE_SUBMODULES,
+    &RUN_WORKTREE_SETUP,
+    &RUN_WORKTREE_TEARDOWN,
+    &RUN_WORKTREE_PORTS,
     &RUN_WORKTREE_KEEP,
     &RUN_SCHEDULE,
     &RUN_MAX_USD,

@@ -4,6 +4,7 @@
 //! stored, and the sentence that says what is allowed. Knows no file and no key.
 
 mod number;
+mod tree;
 mod word;
 
 use std::fmt;
@@ -15,6 +16,7 @@ use serde::Serialize;
 
 pub use self::{
     number::{Count, Money, Share, Whole},
+    tree::{Patterns, PortBlocks, PortRange, TreePaths},
     word::{AnyText, CommandLine, OneOf, Quiet, SomeOf},
 };
 

@@ -20,7 +20,7 @@ use flagpost_model::{
 
 pub use self::{
     agents::{AgentSettings, is_secret},
-    kind::{SettingKind, SettingValue},
+    kind::{PortBlocks, SettingKind, SettingValue},
 };
 use self::{
     document::{Document, RawSetting},
@@ -37,6 +37,9 @@ use crate::{
 /// The file's name in the home.
 const FILE: &str = "config.toml";
 
+/// The table of what holds in one repository only: `repositories.NAME.run.worktree.setup`.
+const REPOSITORIES: &str = "repositories";
+
 /// How alike a known name must be to be what was meant, from 0 to 1.
 const ALIKE: f64 = 0.75;
 
@@ -46,6 +49,8 @@ pub struct Config<'h> {
     home: &'h Home,
     path: PathBuf,
     document: Document,
+    /// The repository whose own settings come before those of all.
+    repository: Option<String>,
 }
 
 /// One setting, and where its value is from.
@@ -103,6 +108,13 @@ struct Meant {
     path: Vec<String>,
 }
 
+impl Meant {
+    /// Whether it is meant as it holds in one repository only.
+    fn is_of_a_repository(&self) -> bool {
+        self.path.first().is_some_and(|it| it == REPOSITORIES)
+    }
+}
+
 impl Origin {
     /// As printed.
     pub fn as_str(self) -> &'static str {
@@ -125,6 +137,15 @@ impl<'h> Config<'h> {
             home,
             path,
             document,
+            repository: None,
+        })
+    }
+
+    /// The same, as it holds in the repository of this name.
+    pub fn of(home: &'h Home, repository: &ListId) -> Result<Self> {
+        Ok(Self {
+            repository: Some(repository.to_string()),
+            ..Self::read(home)?
         })
     }
 
@@ -165,13 +186,20 @@ impl<'h> Config<'h> {
     pub fn setting(&self, name: &str) -> Result<Setting> {
         let meant = self.meant(name)?;
         let about = meant.known.about();
+        let is_general = !meant.is_of_a_repository();
         let typed = |text: &str| meant.known.store(&meant.known.typed(text));
-        let default = about.default.map(typed);
-        let from_environment = about.variable.and_then(|name| {
+        let default = about.default.filter(|_| is_general).map(typed);
+        let variable = about.variable.filter(|_| is_general);
+        let from_environment = variable.and_then(|name| {
             let text = self.home.environment().settings.get(name)?;
             Some((name, typed(text)))
         });
-        let in_file = self.document.get(&borrowed(&meant.path));
+        let here = self.repository.as_deref().filter(|_| is_general);
+        let here = here.and_then(|repository| {
+            let path = [vec![REPOSITORIES, repository], borrowed(&meant.path)].concat();
+            self.document.get(&path)
+        });
+        let in_file = here.or_else(|| self.document.get(&borrowed(&meant.path)));
         let (value, origin) = match (from_environment, in_file) {
             (Some((variable, value)), _) => {
                 if !meant.known.takes(&value) {
@@ -214,11 +242,18 @@ impl<'h> Config<'h> {
         self.names().map(|name| self.setting(&name)).collect()
     }
 
-    /// The names of all settings: those of their own, then those in the file that the user chose.
+    /// The names of all settings: those of their own, then those in the file that the user chose, then those
+    /// there of one repository.
     pub fn names(&self) -> impl Iterator<Item = String> {
-        let known = KEYS.iter().map(|key| key.about().name.to_owned());
+        let general = KEYS.iter().map(|key| key.about().name.to_owned());
         let of = |pattern: &&'static dyn AnySetting| self.named_by(pattern.about());
-        known.chain(PATTERNS.iter().flat_map(of))
+        let general = general.chain(PATTERNS.iter().flat_map(of));
+        let of_one = self.document.names().into_iter().filter_map(|path| {
+            let name = path.join(".");
+            let meant = known(&name).filter(|meant| meant.path == path)?;
+            meant.is_of_a_repository().then_some(name)
+        });
+        general.chain(of_one)
     }
 
     /// The names in the file that one entry of the table is about.
@@ -424,6 +459,12 @@ fn borrowed(path: &[String]) -> Vec<&str> {
 
 /// The setting that a name means.
 fn known(name: &str) -> Option<Meant> {
+    if let Some((repository, key)) = naming::of_repository(name) {
+        let path = [REPOSITORIES, repository].into_iter();
+        let path = path.chain(key.about().name.split('.'));
+        let path = path.map(str::to_owned).collect();
+        return Some(Meant { known: key, path });
+    }
     KEYS.into_iter().chain(PATTERNS).find_map(|known| {
         let path = naming::path_of(known.about().name, name)?;
         Some(Meant { known, path })

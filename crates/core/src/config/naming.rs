@@ -5,6 +5,11 @@
 
 use flagpost_model::ListId;
 
+use super::{
+    REPOSITORIES,
+    keys::{AnySetting, KEYS},
+};
+
 /// What a person chooses.
 const NAME: &str = "NAME";
 
@@ -21,6 +26,20 @@ pub(super) fn path_of(pattern: &str, name: &str) -> Option<Vec<String>> {
         path.push(given.to_owned());
     }
     Some(path)
+}
+
+/// The repository, and the setting that holds there only, which `repositories.NAME.…` names: one of a run or of a
+/// landing. The repository's name may hold dots, since no setting's name begins in the middle of another.
+pub(super) fn of_repository(name: &str) -> Option<(&str, &'static dyn AnySetting)> {
+    let rest = name.strip_prefix(REPOSITORIES)?.strip_prefix('.')?;
+    let of_work = |key: &&dyn AnySetting| {
+        let name = key.about().name;
+        name.starts_with("run.") || name.starts_with("land.")
+    };
+    KEYS.into_iter().filter(of_work).find_map(|key| {
+        let repository = rest.strip_suffix(key.about().name)?.strip_suffix('.')?;
+        fits(NAME, repository).then_some((repository, key))
+    })
 }
 
 /// The name of this pattern with these words chosen.
@@ -115,6 +134,25 @@ mod tests {
         let path = path_of("queries.NAME", "queries.due.soon").unwrap();
         assert_eq!(path, ["queries", "due.soon"]);
         assert_eq!(name_of(env, &["codex", "A"]), "run.agents.codex.env.A");
+    }
+
+    #[test]
+    fn a_repository_has_settings_of_its_own() {
+        let read = |name| of_repository(name).map(|(it, key)| (it, key.about().name));
+        let check = "land.check";
+        assert_eq!(read("repositories.web.land.check"), Some(("web", check)));
+        assert_eq!(
+            read("repositories.my.app.land.check"),
+            Some(("my.app", check))
+        );
+        for name in [
+            "repositories.land.check",
+            "repositories.web.check",
+            "land.check",
+            "repositories.web.ui.mouse",
+        ] {
+            assert_eq!(read(name), None, "{name:?}");
+        }
     }
 
     #[test]

@@ -3,10 +3,7 @@
 use std::num::NonZeroU32;
 
 use clap::builder::NonEmptyStringValueParser;
-use flagpost_core::{
-    Config,
-    config::keys::{self, AnySetting},
-};
+use flagpost_core::config::keys::{self, AnySetting};
 use flagpost_model::task::LandingMethod;
 use flagpost_run::landing::LandingTerms;
 use jiff::SignedDuration;
@@ -67,7 +64,7 @@ impl LandingOptions {
 
 /// What the options say, and the settings where they are silent.
 pub fn resolve(context: &Context, options: &LandingOptions) -> anyhow::Result<LandingTerms> {
-    let settings = Config::read(&context.home)?;
+    let settings = context.config()?;
     let check = match &options.check {
         Some(check) => Some(check.clone()),
         None => settings.get(&keys::LAND_CHECK)?,

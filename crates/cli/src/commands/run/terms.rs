@@ -4,7 +4,7 @@
 //! when a limit is reached is the run's business.
 
 use flagpost_core::{
-    Config, Home,
+    Config,
     config::{
         SettingKind,
         keys::{self, SettingKey},
@@ -14,6 +14,7 @@ use flagpost_run::Terms;
 use jiff::{SignedDuration, Timestamp, Zoned, civil, tz::AmbiguousOffset};
 
 use super::usage;
+use crate::context::Context;
 
 /// What a run may use up, and when it waits.
 #[derive(Debug, clap::Args)]
@@ -55,8 +56,8 @@ enum Until {
 }
 
 /// What the options say, and the settings where they are silent.
-pub fn resolve(home: &Home, limits: &Limits) -> anyhow::Result<Terms> {
-    let settings = Config::read(home)?;
+pub fn resolve(context: &Context, limits: &Limits) -> anyhow::Result<Terms> {
+    let (home, settings) = (&context.home, context.config()?);
     let park_until = match limits.park_until {
         Some(until) => Some(moment(&home.now().to_zoned(home.zone()), until)?),
         None => None,
@@ -78,6 +79,14 @@ pub fn resolve(home: &Home, limits: &Limits) -> anyhow::Result<Terms> {
         },
         fixed: limits.fixed,
         inject: settings.need(&keys::RUN_INJECT)?,
+    })
+}
+
+/// How long clients may stay where nobody needs them.
+pub fn stays(settings: &Config) -> anyhow::Result<flagpost_run::Limits> {
+    Ok(flagpost_run::Limits {
+        grace: settings.need(&keys::RUN_GRACE)?.unsigned_abs(),
+        start: settings.need(&keys::RUN_START_TIMEOUT)?.unsigned_abs(),
     })
 }
 

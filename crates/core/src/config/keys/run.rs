@@ -10,7 +10,10 @@ use flagpost_model::{
 use jiff::SignedDuration;
 
 use super::{SettingKey, SettingSpec};
-use crate::config::kind::{Count, Money, NonEmptyText, OneOf, Share, SomeOf, Switch, Time, Whole};
+use crate::config::kind::{
+    Count, Money, NonEmptyText, OneOf, Patterns, PortRange, Share, SomeOf, Switch, Time, TreePaths,
+    Whole,
+};
 
 /// `run.agent`
 pub static RUN_AGENT: SettingKey<NonEmptyText> = SettingKey {
@@ -130,6 +133,78 @@ pub static RUN_WORKTREE_KEEP: SettingKey<OneOf<KeptWorktrees>> = SettingKey {
         option: None,
     },
     kind: OneOf(PhantomData),
+};
+
+/// `run.worktree.copy`
+pub static RUN_WORKTREE_COPY: SettingKey<Patterns> = SettingKey {
+    about: SettingSpec {
+        name: "run.worktree.copy",
+        text: "Files that git ignores and that a new worktree gets a copy of from the repository's working tree: patterns as in a .gitignore, such as .env*; the lines of a .worktreeinclude there count, too.",
+        default: None,
+        variable: Some("FLAGPOST_RUN_WORKTREE_COPY"),
+        option: None,
+    },
+    kind: Patterns,
+};
+
+/// `run.worktree.link`
+pub static RUN_WORKTREE_LINK: SettingKey<TreePaths> = SettingKey {
+    about: SettingSpec {
+        name: "run.worktree.link",
+        text: "Files and directories of the repository's working tree to which a new worktree gets a link, such as node_modules: all worktrees then share them.",
+        default: None,
+        variable: Some("FLAGPOST_RUN_WORKTREE_LINK"),
+        option: None,
+    },
+    kind: TreePaths,
+};
+
+/// `run.worktree.submodules`
+pub static RUN_WORKTREE_SUBMODULES: SettingKey<Switch> = SettingKey {
+    about: SettingSpec {
+        name: "run.worktree.submodules",
+        text: "Whether the submodules that are set up in the repository's working tree are set up in a new worktree, too.",
+        default: Some("true"),
+        variable: Some("FLAGPOST_RUN_WORKTREE_SUBMODULES"),
+        option: None,
+    },
+    kind: Switch,
+};
+
+/// `run.worktree.setup`
+pub static RUN_WORKTREE_SETUP: SettingKey<NonEmptyText> = SettingKey {
+    about: SettingSpec {
+        name: "run.worktree.setup",
+        text: "A shell command that is run once in each new worktree, before an agent starts there, such as npm ci. Where it fails, the task waits.",
+        default: None,
+        variable: Some("FLAGPOST_RUN_WORKTREE_SETUP"),
+        option: None,
+    },
+    kind: NonEmptyText,
+};
+
+/// `run.worktree.teardown`
+pub static RUN_WORKTREE_TEARDOWN: SettingKey<NonEmptyText> = SettingKey {
+    about: SettingSpec {
+        name: "run.worktree.teardown",
+        text: "A shell command that is run in a worktree before it is removed, such as docker compose down. Where it fails, the worktree stays.",
+        default: None,
+        variable: Some("FLAGPOST_RUN_WORKTREE_TEARDOWN"),
+        option: None,
+    },
+    kind: NonEmptyText,
+};
+
+/// `run.worktree.ports`
+pub static RUN_WORKTREE_PORTS: SettingKey<PortRange> = SettingKey {
+    about: SettingSpec {
+        name: "run.worktree.ports",
+        text: "Ports for the servers of agents, such as 3000+10: ten for each agent at work, from 3000. $FLAGPOST_PORT is the first of them; the check of a landing has the first ten.",
+        default: None,
+        variable: Some("FLAGPOST_RUN_WORKTREE_PORTS"),
+        option: None,
+    },
+    kind: PortRange,
 };
 
 /// `run.schedule`
