@@ -260,7 +260,7 @@ fn judge_run(error: &run::Error) -> (FailureKind, Option<String>) {
                 "mend the repository and try again; without --worktrees a run needs nothing of it",
             ),
         ),
-        run::Error::Process { .. } => (FailureKind::Failed, None),
+        run::Error::Process(_) => (FailureKind::Failed, None),
     }
 }
 

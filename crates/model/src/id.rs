@@ -223,13 +223,15 @@ impl WorkerId {
         Self(format!("{PROCESS}{number}"))
     }
 
+    /// The number by which a run names a process so.
+    pub fn process_number(&self) -> Option<usize> {
+        let number = self.as_str().strip_prefix(PROCESS)?.parse().ok()?;
+        (Self::of_process(number) == *self).then_some(number)
+    }
+
     /// Whether a run names its processes so.
     pub fn is_process(&self) -> bool {
-        let number = self.as_str().strip_prefix(PROCESS);
-        number.is_some_and(|it| {
-            it.parse::<usize>()
-                .is_ok_and(|n| Self::of_process(n) == *self)
-        })
+        self.process_number().is_some()
     }
 }
 

@@ -27,6 +27,7 @@ mod reservations;
 mod residents;
 mod retry;
 mod seats;
+mod setups;
 mod stalls;
 mod start;
 mod tail;
@@ -62,6 +63,7 @@ use self::{
     residents::Residents,
     retry::OperatorRequest,
     seats::{Agents, RunClaim, Seat},
+    setups::Setups,
     stalls::Stalls,
 };
 pub use landing::LandingNews;
@@ -79,7 +81,7 @@ use crate::{
     scheduler::{Effect, Event, RunConfig, Scheduler, StopReason, TaskOutcome},
     scope::{RunScope, plan, scope},
     terms::Terms,
-    worktree::{self, Worktrees},
+    worktree::{self, Provision, Worktrees},
 };
 
 /// How often to read what clients print, and to take up the words of those that cannot write the home.
@@ -114,6 +116,8 @@ pub struct Options {
     pub skip_failed: bool,
     /// Whether each task gets a worktree of its own.
     pub worktrees: bool,
+    /// What each of these gets.
+    pub provision: Provision,
     /// What becomes of what the agent of a task that passed left uncommitted.
     pub uncommitted: Uncommitted,
     /// Which worktrees stay at the end.
@@ -197,7 +201,8 @@ pub fn run(
     if options.worktrees {
         // Whether there can be any is known before anything starts, whatever the session's name.
         let any: SessionId = "any".parse().map_err(core::Error::from)?;
-        Worktrees::new(stage.repository.top.clone(), worktrees_root(), any).check()?;
+        let top = stage.repository.top.clone();
+        Worktrees::new(top, worktrees_root(), any, Provision::default()).check()?;
     }
     let start = Start {
         actor: &options.actor,
@@ -230,7 +235,8 @@ pub fn run(
     }
     let worktrees = options.worktrees.then(|| {
         let session = begun.live.id().clone();
-        Worktrees::new(stage.repository.top.clone(), worktrees_root(), session)
+        let (top, provision) = (stage.repository.top.clone(), options.provision.clone());
+        Worktrees::new(top, worktrees_root(), session, provision)
     });
     // No branch to land on is no fault where nothing lands.
     let target = options
@@ -260,6 +266,7 @@ pub fn run(
         target: target.flatten(),
         earlier,
         agents: Agents::default(),
+        setups: Setups::default(),
         holds: BTreeMap::new(),
         judged: BTreeMap::new(),
         open_worktrees: BTreeMap::new(),
@@ -328,6 +335,8 @@ struct Driver<'a> {
     earlier: Vec<SessionId>,
     /// What runs.
     agents: Agents,
+    /// What is made ready for those who are to follow.
+    setups: Setups,
     /// Claims made for tasks that have not settled.
     holds: BTreeMap<TaskId, RunClaim>,
     /// How the last attempt of a task was judged.
@@ -391,14 +400,20 @@ impl Driver<'_> {
             let mut events = Vec::new();
             match input {
                 Some(Input::Exited(exited)) => {
-                    let ended = self.ended(&exited)?;
+                    let ended = match self.set_up(&exited)? {
+                        Some(event) => event,
+                        None => self.ended(&exited)?,
+                    };
                     // Before the end is handled, which frees a place.
                     events.extend(self.enough()?);
                     // Whoever was held since its agent had enough to do may have room now.
                     events.extend([ended, Event::Opened]);
                 }
                 Some(Input::Interrupt) => events.push(Event::Interrupt),
-                Some(Input::Drop(task)) => events.push(Event::Dropped { task }),
+                Some(Input::Drop(task)) => {
+                    self.setups.end(&task, "the operator stopped it");
+                    events.push(Event::Dropped { task });
+                }
                 Some(Input::Landing(news)) => {
                     self.landing(news)?;
                 }
@@ -415,6 +430,7 @@ impl Driver<'_> {
             self.attend()?;
             self.end_the_speechless()?;
             self.end_the_lingering()?;
+            self.end_unwanted_setups();
             effects.extend(self.look_at_reservations(&mut scheduler)?);
             for event in self.poll()? {
                 effects.extend(scheduler.handle(event, self.now()));

@@ -3,6 +3,8 @@
 use flagpost_core as core;
 use flagpost_disk as disk;
 
+use crate::{command::CommandError, process::ProcessError};
+
 /// A result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -96,13 +98,8 @@ pub enum Error {
         source: Box<Error>,
     },
     /// The system refused to start or watch a process.
-    #[error("cannot {doing}")]
-    Process {
-        /// What was being done.
-        doing: &'static str,
-        /// The system's answer.
-        source: std::io::Error,
-    },
+    #[error(transparent)]
+    Process(#[from] ProcessError),
 }
 
 fn stopped(agents: usize) -> String {
@@ -110,6 +107,15 @@ fn stopped(agents: usize) -> String {
         0 => String::new(),
         1 => ", and its agent was stopped".to_owned(),
         agents => format!(", and its {agents} agents were stopped"),
+    }
+}
+
+impl From<CommandError> for Error {
+    fn from(error: CommandError) -> Self {
+        match error {
+            CommandError::Process(error) => error.into(),
+            CommandError::Disk(error) => error.into(),
+        }
     }
 }
 

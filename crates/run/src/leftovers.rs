@@ -14,40 +14,16 @@ use flagpost_core::sessions::Sessions;
 use flagpost_model::session::is_interrupted;
 use rustix::process::{Pid, Signal};
 
-use crate::error::Result;
-
-/// The variable by which a session's processes are known.
-pub(crate) const SESSION: &str = "FLAGPOST_SESSION";
-
-/// The variable that names the task of an agent.
-pub(crate) const TASK: &str = "FLAGPOST_TASK";
-
-/// The variable that numbers its attempt.
-pub(crate) const ATTEMPT: &str = "FLAGPOST_ATTEMPT";
-
-/// The variable that numbers the history's line with what the agents may do without asking.
-pub(crate) const RULES: &str = "FLAGPOST_RULES";
-
-/// What a run sets for its agents, and what makes an agent of whoever finds it: an operator's process has none of it.
-pub const OF_AGENTS: &[&str] = &[
-    "FLAGPOST_WORKER",
-    "FLAGPOST_TOKEN",
-    "FLAGPOST_REPORT",
-    TASK,
-    ATTEMPT,
-    SESSION,
-    SESSION_DIR,
-    RULES,
-];
+use crate::{
+    error::Result,
+    variables::{ATTEMPT, SESSION, SESSION_DIR, TASK},
+};
 
 /// The variables by which an agent's processes are known: children have them too.
 const OF_AGENT: [&str; 3] = [SESSION, TASK, ATTEMPT];
 
 /// What the `PATH` of Codex' shared server has.
 const SHARED: &[u8] = b"app-server-daemon";
-
-/// Where its files are: the same for every session of a repository.
-pub(crate) const SESSION_DIR: &str = "FLAGPOST_SESSION_DIR";
 
 /// Ends the agents that interrupted sessions of the repository left running, with all that they started:
 /// all of them, because a runner can die before it has ended those of the one before. Says which agents

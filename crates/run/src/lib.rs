@@ -12,6 +12,7 @@
 pub mod agent;
 mod ask;
 pub mod client;
+mod command;
 mod driver;
 mod error;
 pub mod events;
@@ -27,12 +28,14 @@ pub mod scheduler;
 mod scope;
 mod terms;
 mod unstarted;
+mod variables;
 pub mod worktree;
 
 pub use driver::{Input, Limits, Options, RunReport, run};
 pub use error::{Error, Result};
-pub use leftovers::{OF_AGENTS, end_agents};
+pub use leftovers::end_agents;
 pub use rehearsal::{Rehearsal, rehearse};
 pub use run_context::RunContext;
 pub use scope::{RunScope, plan, scope};
 pub use terms::Terms;
+pub use variables::OF_AGENTS;

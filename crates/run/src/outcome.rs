@@ -5,7 +5,7 @@
 //! has ended. Where neither says anything, a plain command line's exit code counts, and a client's never
 //! does: it ends quietly whatever became of the task. Pure: the driver gathers the evidence.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, os::unix::process::ExitStatusExt, process::ExitStatus};
 
 use flagpost_core::shell::quoted;
 use flagpost_model::{
@@ -29,6 +29,15 @@ pub enum Exit {
     Stopped,
     /// Stopped by us: somebody took its claim away.
     ClaimLost,
+}
+
+/// How a process ended that nobody stopped.
+pub fn exit_of(status: ExitStatus) -> Exit {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => Exit::Code(code),
+        (None, Some(signal)) => Exit::Signal(signal),
+        (None, None) => Exit::Code(-1),
+    }
 }
 
 /// What is made of an attempt.

@@ -21,11 +21,6 @@ use rustix::{
     process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid},
 };
 
-use crate::{
-    error::{Error, Result},
-    outcome::Exit,
-};
-
 /// What to start.
 #[derive(Debug)]
 pub struct Launch {
@@ -43,6 +38,16 @@ pub struct Launch {
     pub set: Vec<(String, OsString)>,
     /// Variables it does not get.
     pub unset: Vec<OsString>,
+}
+
+/// The system refused to start or watch a process.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {doing}")]
+pub struct ProcessError {
+    /// What was being done.
+    doing: &'static str,
+    /// The system's answer.
+    source: io::Error,
 }
 
 /// What an agent reads.
@@ -127,8 +132,8 @@ pub fn start<T: From<Exited> + Send + 'static>(
     launch: Launch,
     task: &TaskId,
     ended: &Sender<T>,
-) -> Result<(Running, Option<StdinPipe>)> {
-    let failed = |doing| move |source| Error::Process { doing, source };
+) -> Result<(Running, Option<StdinPipe>), ProcessError> {
+    let failed = |doing| move |source| ProcessError { doing, source };
     let stdin = match &launch.stdin {
         Stdin::Nothing => Stdio::null(),
         Stdin::File(path) => Stdio::from(File::open(path).map_err(failed("open the prompt"))?),
@@ -212,15 +217,6 @@ impl Running {
             // A group that is gone has ended, which is all that was asked.
             let _ = kill_process_group(self.group, signal);
         }
-    }
-}
-
-/// How a process ended that nobody stopped.
-pub fn exit_of(status: ExitStatus) -> Exit {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => Exit::Code(code),
-        (None, Some(signal)) => Exit::Signal(signal),
-        (None, None) => Exit::Code(-1),
     }
 }
 

@@ -49,6 +49,8 @@ pub struct Brief<'a> {
     pub branch: Option<&'a Branch>,
     /// What of the blockers' work is not in this worktree, a line each.
     pub unmerged: &'a [String],
+    /// What this worktree came with, a line each.
+    pub provided: &'a [String],
     /// Where to report how it ended: `$FLAGPOST_REPORT`.
     pub report: &'a Path,
     /// Where to write what others should know.
@@ -89,7 +91,7 @@ pub fn render(brief: &Brief<'_>) -> String {
     text += &quoted::questions(task, program);
     text += &quoted::notes(task, program);
     text += &before(brief.blockers, brief.refused);
-    text += &worktree(brief.branch);
+    text += &worktree(brief.branch, brief.provided);
     text += &elsewhere(brief.unmerged);
     text += &not_landed(task);
     text += &failure(brief.last_failure);
@@ -142,13 +144,17 @@ fn before(blockers: &[Task], refused: &BTreeMap<TaskId, String>) -> String {
     text
 }
 
-/// What counts in a worktree of the task's own.
-fn worktree(branch: Option<&Branch>) -> String {
+/// What counts in a worktree of the task's own, and what is there.
+fn worktree(branch: Option<&Branch>, provided: &[String]) -> String {
     branch.map_or(String::new(), |branch| {
-        format!(
+        let mut text = format!(
             "\n## Where you work\n\nThis is a git worktree of your own, on the branch {branch}. Only commits on it \
              count: commit all of your work before you report.\n"
-        )
+        );
+        if !provided.is_empty() {
+            text += &format!("\n{}\n", provided.join("\n"));
+        }
+        text
     })
 }
 

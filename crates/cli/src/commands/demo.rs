@@ -24,6 +24,7 @@ use flagpost_model::{
 };
 use flagpost_run::{
     Limits, Options, RunReport, Terms, landing::LandingTerms, scheduler::RunConfig,
+    worktree::Provision,
 };
 use jiff::SignedDuration;
 use schemars::JsonSchema;
@@ -213,6 +214,7 @@ fn options(actor: WorkerId, agent: &Path) -> anyhow::Result<Options> {
         group: None,
         skip_failed: false,
         worktrees: true,
+        provision: Provision::default(),
         uncommitted: Uncommitted::Commit,
         keep_worktrees: KeptWorktrees::Unlanded,
         terms: Terms::default(),

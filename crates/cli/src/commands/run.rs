@@ -25,11 +25,12 @@ use flagpost_model::{
     task::{Outline, State},
 };
 use flagpost_run::{
-    Input, Limits, Options, Rehearsal, RunContext, RunReport, RunScope,
+    Input, Options, Rehearsal, RunContext, RunReport, RunScope,
     agent::Agent,
     events::RunEvent,
     landing::{LandingReport, LandingTerms},
     scheduler::{RunConfig, TaskOutcome},
+    worktree::Provision,
 };
 use jiff::SignedDuration;
 use signal_hook::{
@@ -163,7 +164,7 @@ pub fn run(context: &Context, args: &RunArgs) -> anyhow::Result<Answer> {
     if args.allows() {
         context.operator()?;
     }
-    let terms = terms::resolve(&context.home, &args.limits)?;
+    let terms = terms::resolve(context, &args.limits)?;
     let workers = crew(args)?;
     let (agents, config, lease) = resolve(context, args)?;
     if agents.is_empty() && workers.is_empty() && !args.dry_run {
@@ -211,7 +212,7 @@ pub fn run(context: &Context, args: &RunArgs) -> anyhow::Result<Answer> {
     }
     let repository = context.repository_or_register()?;
     clear_unsure(context, &repository, &list, args.force_start)?;
-    let settings = Config::read(&context.home)?;
+    let settings = context.config()?;
     let options = Options {
         actor: context.actor()?,
         agents,
@@ -220,10 +221,11 @@ pub fn run(context: &Context, args: &RunArgs) -> anyhow::Result<Answer> {
         config,
         lease,
         stall_after: stall_after(&settings, args)?,
-        limits: limits(&settings)?,
+        limits: terms::stays(&settings)?,
         group: args.task_group.clone(),
         skip_failed: args.skip_failed,
         worktrees: args.worktrees,
+        provision: Provision::of(&context.home, &context.settings, &repository)?,
         uncommitted: settings.need(&keys::RUN_UNCOMMITTED)?,
         keep_worktrees: settings.need(&keys::RUN_WORKTREE_KEEP)?,
         terms,
@@ -329,7 +331,7 @@ fn resolve(
     context: &Context,
     args: &RunArgs,
 ) -> anyhow::Result<(Vec<Agent>, RunConfig, SignedDuration)> {
-    let settings = Config::read(&context.home)?;
+    let settings = context.config()?;
     let named = match (&args.agent[..], settings.get(&keys::RUN_AGENT)?) {
         (named @ [_, ..], _) => named.to_vec(),
         // Whoever names workers means them.
@@ -385,14 +387,6 @@ fn stall_after(settings: &Config, args: &RunArgs) -> anyhow::Result<Option<Signe
         None => settings.need(&keys::RUN_STALL_AFTER)?,
     };
     Ok((!after.is_zero()).then_some(after))
-}
-
-/// How long clients may stay where nobody needs them.
-fn limits(settings: &Config) -> anyhow::Result<Limits> {
-    Ok(Limits {
-        grace: settings.need(&keys::RUN_GRACE)?.unsigned_abs(),
-        start: settings.need(&keys::RUN_START_TIMEOUT)?.unsigned_abs(),
-    })
 }
 
 /// Runs a list to its end, before the eyes of whoever started it; how it ended, and what was seen of

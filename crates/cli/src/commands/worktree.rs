@@ -3,7 +3,7 @@
 use clap::Subcommand;
 use flagpost_core::{Repository, answers::each, git::branch::short};
 use flagpost_model::{TaskId, view};
-use flagpost_run::worktree::{Because, LeftWorktree, clean, left};
+use flagpost_run::worktree::{Because, LeftWorktree, Provision, clean, left};
 
 use crate::{
     context::Context,
@@ -121,7 +121,8 @@ fn take_away(
         args.ids.is_empty() || it.task().is_some_and(|task| args.ids.contains(&task))
     };
     all.retain(is_meant);
-    let done = clean(&context.home, repository, all, args.ignored);
+    let provision = Provision::of(&context.home, &context.settings, repository)?;
+    let done = clean((&context.home, repository), &provision, all, args.ignored);
     let removed = done.iter().filter(|it| it.1.is_none()).count();
     let stays: Vec<_> = done
         .iter()

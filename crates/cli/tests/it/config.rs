@@ -48,6 +48,12 @@ fn without_a_file_the_defaults_hold() {
     run.grace                         default  10s
     run.start_timeout                 default  60s
     run.uncommitted                   default  commit
+    run.worktree.copy                 unset
+    run.worktree.link                 unset
+    run.worktree.submodules           default                     true
+    run.worktree.setup                unset
+    run.worktree.teardown             unset
+    run.worktree.ports                unset
     run.worktree.keep                 default  unlanded
     run.schedule                      default  waves
     run.max_usd                       unset

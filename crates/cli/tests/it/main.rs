@@ -150,6 +150,7 @@ mod run_stream;
 mod run_survives;
 mod run_terms;
 mod run_waits;
+mod run_worktree_setup;
 mod run_worktrees;
 mod sandboxed;
 mod schemas;

@@ -109,6 +109,12 @@ pub enum LandingRefusal {
         /// What came of the check.
         why: String,
     },
+    /// The tree of the checks does not get what a worktree gets.
+    #[error("nothing lands, since the tree of the checks could not be set up: {why}")]
+    NotSetUp {
+        /// What came of the command.
+        why: String,
+    },
     /// A remote has no place for pull requests.
     #[error("no pull request can be opened at {remote}: {why}")]
     NoRequests {

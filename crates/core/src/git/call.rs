@@ -156,7 +156,7 @@ pub struct Git {
     command: Command,
     dir: PathBuf,
     call: String,
-    input: Option<String>,
+    input: Option<Vec<u8>>,
     stop: Option<Arc<AtomicBool>>,
     limit: Duration,
 }
@@ -221,8 +221,8 @@ impl Git {
 
     /// Gives git a little text on standard input.
     #[must_use]
-    pub fn input(mut self, text: String) -> Self {
-        self.input = Some(text);
+    pub fn input(mut self, text: impl Into<Vec<u8>>) -> Self {
+        self.input = Some(text.into());
         self
     }
 
@@ -309,7 +309,7 @@ impl Git {
         let complaints = child.stderr.take().map(collect_aside);
         if let (Some(text), Some(mut stdin)) = (&self.input, child.stdin.take()) {
             // A git that has gone away says why in its exit code.
-            let _ = stdin.write_all(text.as_bytes());
+            let _ = stdin.write_all(text);
         }
         let mut out = Vec::new();
         let mut too_long = false;

@@ -222,7 +222,7 @@ pub fn recall(
         let deletes = old.iter().map(|name| format!("delete {name}\n"));
         without_hooks(top)
             .args(&["update-ref", "--stdin"])
-            .input(deletes.collect())
+            .input(deletes.collect::<String>())
             .run_patiently()?;
     }
     Ok(missed)

@@ -148,6 +148,13 @@ impl<'h> Live<'h> {
         output::path_of(&self.dir, task, attempt)
     }
 
+    /// Where the output of the setup of a task's worktree goes.
+    pub fn setup_log_path(&self, task: &TaskId) -> PathBuf {
+        self.dir
+            .join(layout::LOGS)
+            .join(format!("task-{task}-setup.log"))
+    }
+
     /// Where a task's agent reports how it ended.
     pub fn result_path(&self, task: &TaskId) -> PathBuf {
         self.dir.join(layout::task_result(task))

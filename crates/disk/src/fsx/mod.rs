@@ -399,6 +399,12 @@ pub fn link(to: &Path, at: &Path) -> Result<()> {
     sync_parent(&RealFs, at)
 }
 
+/// Copies a file with its permissions, over what is there; a file system that can share the blocks of two files
+/// does. For what can be copied again: nothing of it needs to be durable.
+pub fn copy(from: &Path, to: &Path) -> Result<()> {
+    real::copy(from, to).map_err(Error::io("copy", from))
+}
+
 /// Gives back the room that a part of such a file takes up, which reads as zeros from then on, and writes
 /// these words where it begins. `false` where the file system cannot: then all is as it was. The child may
 /// print on meanwhile.

@@ -351,6 +351,10 @@ pub(super) fn link(to: &Path, at: &Path) -> io::Result<()> {
     Ok(sys::symlink(to, at)?)
 }
 
+pub(super) fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    std::fs::copy(from, to).map(drop)
+}
+
 #[cfg(target_os = "linux")]
 pub(super) fn hollow(path: &Path, part: Range<u64>, words: &str) -> io::Result<bool> {
     use rustix::{fs::FallocateFlags, io::Errno};

@@ -56,6 +56,8 @@ const LINGERING: &str = "Over, its client still runs";
 /// What the client of a task does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClientActivity {
+    /// It is not there yet: its worktree is set up.
+    SettingUp,
     /// It works.
     Working,
     /// It has shown no sign of work since then.
@@ -68,6 +70,7 @@ impl ActiveTask {
     /// The words for its phase.
     pub fn phase(attempt: Attempt, activity: ClientActivity) -> String {
         match activity {
+            ClientActivity::SettingUp => format!("Attempt {attempt} — Setting up its worktree"),
             ClientActivity::Working => format!("Attempt {attempt} — Implementing"),
             ClientActivity::Stalled(since) => format!("Attempt {attempt} — {STALLED}{since:.0}"),
             ClientActivity::Lingering => format!("Attempt {attempt} — {LINGERING}"),

@@ -24,11 +24,13 @@ use super::{
 use crate::{
     error::Result,
     events::{AttemptEnd, RunEvent},
-    leftovers::{ATTEMPT, SESSION, SESSION_DIR, TASK, end_attempt},
+    leftovers::end_attempt,
+    outcome::exit_of,
     outcome::{Assessment, ClientReport, Evidence, Exit, Judged, joined, judge, unreported},
-    process::{Exited, exit_of},
+    process::Exited,
     refusal::refusal,
     scheduler::Event,
+    variables::{ATTEMPT, SESSION, SESSION_DIR, TASK},
 };
 
 /// How much of each part of a report is told on, in bytes.

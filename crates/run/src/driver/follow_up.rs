@@ -149,7 +149,9 @@ impl Driver<'_> {
                     "task {id}: its conversation could not be taken up again; it begins anew"
                 );
                 self.tell(RunEvent::Notice { words })?;
-                self.prompt(task, &worker, work.attempt, (desk.agent, &desk.dir, &[]))?
+                let provided = self.provided(&desk.cwd, desk.slot)?;
+                let about = (desk.agent, &desk.dir, &[][..], &provided[..]);
+                self.prompt(task, &worker, work.attempt, about)?
             }
             (None, None) => return Ok(Event::Tick),
         };

@@ -146,6 +146,7 @@ impl Driver<'_> {
     pub(super) fn abandon(&mut self, error: Error) -> Error {
         // Nobody waits any more, and what stands in the way of one task does so for all.
         self.wish = OperatorRequest::Stop;
+        self.setups.end_all("the run failed");
         self.agents.0.values().for_each(|work| work.seat.kill());
         for task in self.holds.keys().cloned().collect::<Vec<_>>() {
             if self.make_free(&task).is_err() {
@@ -177,13 +178,14 @@ impl Driver<'_> {
         Duration::try_from(self.options.lease).unwrap_or_default() / 3
     }
 
-    /// The lowest slot that no running agent has: a fleet of five works under five names.
+    /// The lowest slot that no agent has, at work or about to be: a fleet of five works under five names.
     pub(super) fn free_slot(&self) -> usize {
         let slot = |work: &ActiveAgent| match &work.seat {
             Seat::Process(desk) => Some(desk.slot),
             Seat::Resident(_) => None,
         };
-        let taken: BTreeSet<usize> = self.agents.0.values().filter_map(slot).collect();
+        let taken = self.agents.0.values().filter_map(slot);
+        let taken: BTreeSet<usize> = taken.chain(self.setups.slots()).collect();
         (1..).find(|slot| !taken.contains(slot)).unwrap_or(1)
     }
 }

@@ -41,6 +41,15 @@ use crate::{
 const DIED: &str = "The run that began it died. What was done by then is still here: `git status` and \
                     `git log` show it.";
 
+/// Where a task is worked on.
+pub(super) struct WorkingDir {
+    path: PathBuf,
+    /// What of its blockers' work is not there.
+    unmerged: Vec<String>,
+    /// Whether its setup is to be run first.
+    pub is_unfinished: bool,
+}
+
 impl Driver<'_> {
     /// Claims a task and starts its agent, or gives it to a worker; no event where it has to wait
     /// for one.
@@ -50,9 +59,11 @@ impl Driver<'_> {
         match self.place(&task, asked)? {
             Assignment::Slot(slot) => match self.choose(&task, asked)? {
                 AgentChoice::Agent(agent) => {
-                    let worker = WorkerId::of_process(slot);
-                    self.launch_as(worker, Some((slot, agent)), task, attempt)
-                        .map(Some)
+                    match self.begin_setup(&task, attempt, (slot, agent)) {
+                        Ok(true) => Ok(None),
+                        Ok(false) => self.launch_in(slot, agent, task, attempt).map(Some),
+                        Err(error) => self.not_launched(task, error).map(Some),
+                    }
                 }
                 AgentChoice::None { opens } => {
                     let because = NoLaunch::Held { opens };
@@ -69,6 +80,18 @@ impl Driver<'_> {
                 Ok(Some(Event::CouldNotLaunch { task, because }))
             }
         }
+    }
+
+    /// The same in a process.
+    pub(super) fn launch_in(
+        &mut self,
+        slot: usize,
+        agent: usize,
+        task: TaskId,
+        attempt: Attempt,
+    ) -> Result<Event> {
+        let worker = WorkerId::of_process(slot);
+        self.launch_as(worker, Some((slot, agent)), task, attempt)
     }
 
     /// The same under a name: that of a process in this slot, with this agent, or a resident worker's.
@@ -126,21 +149,23 @@ impl Driver<'_> {
                 self.show_progress()?;
                 Ok(Event::Launched { task })
             }
-            Err(Error::Core(error)) => Err(Error::Core(error)),
+            Err(error) => self.not_launched(task, error),
+        }
+    }
+
+    /// A task that nobody could be started on: why, where that says nothing of the others.
+    fn not_launched(&mut self, task: TaskId, error: Error) -> Result<Event> {
+        match error {
+            Error::Core(_) => Err(error),
             // Nor would the next task get one.
-            Err(error @ Error::Worktree(WorktreeError::NotMade { .. })) => {
+            Error::Worktree(WorktreeError::NotMade { .. }) => {
                 self.make_free(&task)?;
                 Err(error)
             }
-            Err(error) => {
+            error => {
                 self.make_free(&task)?;
-                let reason =
-                    std::iter::successors(Some(&error as &dyn std::error::Error), |error| {
-                        error.source()
-                    });
-                let reason: Vec<String> = reason.map(ToString::to_string).collect();
                 let because = NoLaunch::Refused {
-                    reason: reason.join(": "),
+                    reason: flagpost_core::describe(&error),
                 };
                 Ok(Event::CouldNotLaunch { task, because })
             }
@@ -174,13 +199,18 @@ impl Driver<'_> {
         let next = self.next.remove(&task.id);
         let next = next
             .filter(|next| next.resumable.agent == name && self.capacity.agent(agent).can_resume());
-        let (cwd, unmerged) = self.working_dir(task)?;
+        let WorkingDir {
+            path: cwd,
+            unmerged,
+            ..
+        } = self.working_dir(task)?;
+        let provided = self.provided(&cwd, slot)?;
         // A client finds its conversation only where that was.
         let next = next.filter(|next| Path::new(&next.resumable.dir) == cwd);
         let dir = self.patiently(|it| AttemptDir::make(&it.live, &task.id, attempt.number))?;
         let text = match &next {
             Some(next) => self.resuming(task, next, &cwd, &dir),
-            None => self.prompt(task, worker, attempt, (agent, &dir, &unmerged))?,
+            None => self.prompt(task, worker, attempt, (agent, &dir, &unmerged, &provided))?,
         };
         let place = self.assign(task, worker, agent)?;
         let process = Process {
@@ -252,15 +282,19 @@ impl Driver<'_> {
         Ok(event)
     }
 
-    /// Where a task is worked on, and what of its blockers' work is not there.
-    fn working_dir(&mut self, task: &Task) -> Result<(PathBuf, Vec<String>)> {
+    /// Where a task is worked on.
+    pub(super) fn working_dir(&mut self, task: &Task) -> Result<WorkingDir> {
         // What an earlier run began and did not end goes on where it was, and so does what did not land:
         // its work is there.
         let refused = task.not_landed();
         let goes_on =
             refused.is_some() || self.left_of(&task.id)?.is_some_and(|left| !left.settled);
         let Some(worktrees) = &self.worktrees else {
-            return Ok((self.stage.repository.top.clone(), Vec::new()));
+            return Ok(WorkingDir {
+                path: self.stage.repository.top.clone(),
+                unmerged: Vec::new(),
+                is_unfinished: false,
+            });
         };
         let left = match goes_on {
             true => worktrees.left(&task.id, &self.earlier)?,
@@ -284,8 +318,27 @@ impl Driver<'_> {
             self.tell(RunEvent::Notice { words })?;
         }
         self.open_worktrees.insert(task.id.clone(), opened.worktree);
+        for path in opened.nowhere {
+            let path = path.display();
+            self.tell_once(format!(
+                "run.worktree.link names {path}, which is not there in {}: nothing leads to it",
+                self.stage.repository.top.display()
+            ))?;
+        }
         let missing = opened.missing.iter().map(Missing::to_string);
-        Ok((path, missing.collect()))
+        Ok(WorkingDir {
+            path,
+            unmerged: missing.collect(),
+            is_unfinished: opened.is_unfinished,
+        })
+    }
+
+    /// What the worktree of an agent in a slot came with, for its prompt.
+    pub(super) fn provided(&self, cwd: &Path, slot: usize) -> Result<Vec<String>> {
+        Ok(match self.worktrees {
+            Some(_) => self.options.provision.told(cwd, slot)?,
+            None => Vec::new(),
+        })
     }
 
     /// The whole prompt of a task.
@@ -294,7 +347,7 @@ impl Driver<'_> {
         task: &Task,
         worker: &WorkerId,
         attempt: Attempt,
-        (agent, dir, unmerged): (usize, &AttemptDir, &[String]),
+        (agent, dir, unmerged, provided): (usize, &AttemptDir, &[String], &[String]),
     ) -> Result<String> {
         let blockers = tasks::blockers(self.stage.list, task)?;
         // Those that can be read: an unreadable one costs its own part of the prompt and no more.
@@ -320,6 +373,7 @@ impl Driver<'_> {
             last_failure: judged.or(died.then_some(DIED)),
             branch: self.open_worktrees.get(&task.id).map(|it| &it.branch),
             unmerged,
+            provided,
             report: &dir.report(),
             notes: &dir.notes(),
         }))

@@ -8,6 +8,7 @@ use flagpost_core::{
     sessions::{Live, Recovered, Sessions},
 };
 
+use flagpost_model::session::ClientActivity;
 use serde_json::{Map, Value};
 
 use super::Driver;
@@ -57,12 +58,11 @@ impl Driver<'_> {
     }
 
     pub(super) fn show_progress(&mut self) -> Result<()> {
-        let active: Vec<_> = self
-            .agents
-            .0
-            .iter()
-            .map(|(task, work)| (task, work.attempt, work.activity()))
-            .collect();
+        let agents = self.agents.0.iter();
+        let agents = agents.map(|(task, work)| (task, work.attempt, work.activity()));
+        let setups = self.setups.tasks();
+        let setups = setups.map(|(task, attempt)| (task, attempt, ClientActivity::SettingUp));
+        let active: Vec<_> = agents.chain(setups).collect();
         let progress = self.account.progress(&active, self.stage.home.now());
         self.keeping(|live| live.show_progress(&progress))
     }

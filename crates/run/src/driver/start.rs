@@ -23,8 +23,8 @@ use crate::{
         turn,
     },
     error::Result,
-    leftovers::{ATTEMPT, RULES, SESSION, SESSION_DIR, TASK},
     process::{self, Launch, Running, Stdin},
+    variables::{ATTEMPT, RULES, SESSION, SESSION_DIR, TASK},
     worktree,
 };
 
@@ -170,6 +170,8 @@ impl Driver<'_> {
         }
         let set = set.into_iter();
         let set = set.map(|(name, value)| (name.to_owned(), value));
+        let slot = it.worker.process_number().unwrap_or_default();
+        let set = set.chain(self.options.provision.variables(slot));
         let added = agent.env.iter();
         let added = added.map(|(name, value)| (name.clone(), OsString::from(value)));
         let mut set: Vec<(String, OsString)> = set.chain(added).collect();

@@ -25,7 +25,8 @@ impl Landing<'_> {
         }
         let (home, repository) = (self.stage.home, self.stage.repository);
         let root = crate::worktree::root(home, repository);
-        let worktrees = Worktrees::new(repository.top.clone(), root, session);
+        let provision = self.tree.provision().clone();
+        let worktrees = Worktrees::new(repository.top.clone(), root, session, provision);
         let Some(worktree) = worktrees.find(&branch.task)? else {
             return Ok(worktrees.close_branch(&branch.task)?);
         };

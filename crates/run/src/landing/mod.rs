@@ -23,7 +23,6 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    time::Instant,
 };
 
 use flagpost_core::{
@@ -48,7 +47,7 @@ use crate::{
 
 pub use rehearsal::{Rehearsed, rehearse};
 
-use check::{Check, Verdict};
+use check::Verdict;
 use merge::{Merged, brought, take_in};
 use target::Moved;
 use tree::LandingTree;
@@ -369,56 +368,6 @@ impl<'a> Landing<'a> {
             }
             .into()),
         }
-    }
-
-    /// Runs the check on what the tree stands on: the target with a group, or alone.
-    fn check(
-        &mut self,
-        queue: &LandingQueue,
-        group: &[QueuedBranch],
-        commit: &str,
-    ) -> Result<Verdict> {
-        let Some(command) = &self.terms.check else {
-            return Ok(Verdict::Passed);
-        };
-        self.show(LandingStep::Checking, &queue.target, group)?;
-        let tasks: Vec<TaskId> = group.iter().map(|it| it.task.clone()).collect();
-        (self.tell)(RunEvent::LandChecking {
-            tasks: tasks.clone(),
-            check: command.clone(),
-        })?;
-        let began = Instant::now();
-        let check = Check {
-            command,
-            timeout: self.terms.timeout,
-            on: match group.is_empty() {
-                true => queue.target.branch.clone(),
-                false => format!("{} with this branch merged", queue.target.branch),
-            },
-            commit,
-        };
-        self.tree.went_to(None);
-        let verdict = check.run(&self.stage, self.tree.path(), self.stop)?;
-        match verdict {
-            Verdict::Stopped => return Ok(verdict),
-            Verdict::Passed => self.sound = Some(commit.to_owned()),
-            Verdict::Failed(_) => {}
-        }
-        (self.tell)(RunEvent::LandChecked {
-            tasks,
-            passed: verdict == Verdict::Passed,
-            seconds: began.elapsed().as_secs(),
-        })?;
-        match self.tree.changed() {
-            Ok(written) if written.is_empty() => {}
-            Ok(written) => self.notice(format!(
-                "the check changed files of its tree, which are not landed: {written}"
-            ))?,
-            Err(_) => self.notice(
-                "the check broke the tree that it ran in; it gets another one".to_owned(),
-            )?,
-        }
-        Ok(verdict)
     }
 
     /// Moves the target to a commit that passed, and records what it brought.

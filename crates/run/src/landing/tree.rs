@@ -10,14 +10,17 @@ use std::{
     time::Duration,
 };
 
-use flagpost_core::git::{
-    self, Git, GitResult, with_hooks,
-    worktrees::{self, WorktreeEntry},
+use flagpost_core::{
+    self as core,
+    git::{
+        self, Git, with_hooks,
+        worktrees::{self, WorktreeEntry},
+    },
 };
 use flagpost_disk::fsx;
 use jiff::SignedDuration;
 
-use crate::worktree::{FileList, WorktreeResult, status};
+use crate::worktree::{FileList, Provision, WorktreeResult, status};
 use crate::{run_context::RunContext, worktree::LANDING};
 
 /// The tree of the landings of a repository.
@@ -31,10 +34,14 @@ pub(super) struct LandingTree {
     limit: Duration,
     /// The commit that it stands on with nothing else in it, where that is known.
     stands: Option<String>,
+    /// What a new one gets.
+    provision: Provision,
+    /// Whether it got that.
+    is_set_up: bool,
 }
 
 impl LandingTree {
-    pub(super) fn of(stage: RunContext<'_>, limit: SignedDuration) -> GitResult<Self> {
+    pub(super) fn of(stage: RunContext<'_>, limit: SignedDuration) -> core::Result<Self> {
         let repository = stage.repository;
         let root = crate::worktree::root(stage.home, repository);
         Ok(Self {
@@ -43,7 +50,22 @@ impl LandingTree {
             hooks: git::own_hooks(&repository.top)?,
             limit: limit.unsigned_abs(),
             stands: None,
+            provision: Provision::of(stage.home, stage.settings, repository)?,
+            is_set_up: false,
         })
+    }
+
+    /// What a new one gets.
+    pub(super) fn provision(&self) -> &Provision {
+        &self.provision
+    }
+
+    /// Gives it all that a new worktree gets, and the submodules of the commit that it stands on. The command that is
+    /// still to be run there, the first time.
+    pub(super) fn provide(&mut self) -> WorktreeResult<Option<String>> {
+        self.provision.fill(&self.top, &self.path)?;
+        let is_new = !std::mem::replace(&mut self.is_set_up, true);
+        Ok(self.provision.setup.clone().filter(|_| is_new))
     }
 
     /// Git in it.
@@ -77,7 +99,7 @@ impl LandingTree {
         self.stands = commit.map(str::to_owned);
     }
 
-    fn make(&self, commit: &str) -> WorktreeResult<()> {
+    fn make(&mut self, commit: &str) -> WorktreeResult<()> {
         if self.is_known()? && self.mend()? {
             if status::underway(&self.path)? == Some("rebase") {
                 self.run(&["rebase", "--quit"])?;
@@ -90,6 +112,7 @@ impl LandingTree {
             }
         }
         self.remove()?;
+        self.is_set_up = false;
         let root = self.path.parent().unwrap_or(&self.path);
         fsx::make_dirs(&fsx::RealFs, root)?;
         let mut add = self
@@ -126,6 +149,9 @@ impl LandingTree {
         let Some(entry) = self.entry()? else {
             return Ok(());
         };
+        if self.is_set_up {
+            let _ = self.provision.tear_down(&self.path);
+        }
         // Git removes none that has submodules, or directories that cannot be written.
         if fsx::stat(&fsx::RealFs, &self.path)?.is_some() {
             fsx::remove_tree(&self.path)?;

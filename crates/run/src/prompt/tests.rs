@@ -135,6 +135,7 @@ struct Around {
     last_failure: Option<String>,
     branch: Option<Branch>,
     unmerged: Vec<String>,
+    provided: Vec<String>,
 }
 
 fn prompt(task: &Task, client: Option<Client>, around: &Around) -> String {
@@ -149,6 +150,7 @@ fn prompt(task: &Task, client: Option<Client>, around: &Around) -> String {
         last_failure: around.last_failure.as_deref(),
         branch: around.branch.as_ref(),
         unmerged: &around.unmerged,
+        provided: &around.provided,
         report: Path::new("/home/live/2-1/out/report.md"),
         notes: Path::new("/home/live/2-1/out/context.md"),
     })

@@ -21,7 +21,10 @@ use flagpost_core::{
 use flagpost_model::{TaskId, task::KeptWorktrees};
 
 use super::{
-    Branch, FileList, Worktree, Worktrees, error::WorktreeResult, reflog, status, submodules,
+    Branch, FileList, Worktree, Worktrees,
+    error::WorktreeResult,
+    provision::{Provision, is_unfinished, unlock},
+    reflog, status, submodules,
     submodules::LonelyCommits,
 };
 
@@ -104,6 +107,8 @@ pub enum Because {
         /// Why, in their words.
         why: String,
     },
+    /// Nothing, but the command that ends its use failed: how.
+    Teardown(String),
     /// `run.worktree.keep` is `all`.
     Settled,
     /// It cannot be told.
@@ -139,6 +144,7 @@ impl fmt::Display for Because {
             Self::OnTasks => write!(f, "its work has not landed"),
             Self::Locked { why } if why.is_empty() => f.write_str("somebody locked it"),
             Self::Locked { why } => write!(f, "somebody locked it: {why}"),
+            Self::Teardown(how) => write!(f, "its teardown failed: {how}"),
             Self::Settled => f.write_str("run.worktree.keep is all"),
             Self::Underway { what } => write!(f, "a {what} is under way"),
             Self::Untellable(reason) => write!(f, "cannot tell what would be lost: {reason}"),
@@ -164,8 +170,8 @@ impl Worktrees {
             Ok(branch) => branch,
             Err(because) => return kept(path, because),
         };
-        if let Err(error) = Self::remove_from(&self.top, &worktree.path) {
-            return kept(path, error.into());
+        if let Err(because) = remove(&self.top, &self.provision, &worktree.path) {
+            return kept(path, because);
         }
         match branch {
             None => Closed::Removed,
@@ -196,7 +202,7 @@ impl Worktrees {
                 because,
                 ..
             } if keep == KeptWorktrees::Files && because.is_on_its_branch() => {
-                match Self::put_away(&self.top, &path, false) {
+                match put_away(&self.top, &self.provision, &path, false) {
                     Ok(()) => kept(None, because),
                     Err(because) => kept(Some(path), because),
                 }
@@ -214,16 +220,6 @@ impl Worktrees {
         has_passed && !has_landed && !is_here()
     }
 
-    /// Removes a worktree of which its branch keeps all, and leaves the branch; `ignored` says that files which the
-    /// repository ignores may go.
-    pub(super) fn put_away(top: &Path, path: &Path, ignored: bool) -> Safe<()> {
-        let files = status::uncommitted(path)?.ignored;
-        if !ignored && !files.is_empty() {
-            return Err(Because::Ignored { files });
-        }
-        Ok(Self::remove_from(top, path)?)
-    }
-
     /// Removes the branch of a task that has no worktree, if nothing would be lost with it.
     pub fn close_branch(&self, task: &TaskId) -> WorktreeResult<()> {
         let branch = self.branch(task);
@@ -236,18 +232,6 @@ impl Worktrees {
             // It stays: that is no failure.
             Ok(_) | Err(_) => Ok(()),
         }
-    }
-
-    /// Removes a worktree with which nothing would be lost.
-    fn remove_from(top: &Path, path: &Path) -> WorktreeResult<()> {
-        submodules::empty(path)?;
-        // Git looks once more itself, and would believe a setting that hides new files.
-        Git::at(top)
-            .config("status.showUntrackedFiles=all")
-            .args(&["worktree", "remove"])
-            .arg(path)
-            .run_patiently()?;
-        Ok(())
     }
 
     /// One transaction: the other still holds the commit, and the branch has not moved.
@@ -267,6 +251,33 @@ impl Worktrees {
             .ask();
         Ok(())
     }
+}
+
+/// Removes a worktree of which its branch keeps all, and leaves the branch; `ignored` says that files which the
+/// repository ignores may go.
+pub(super) fn put_away(top: &Path, provision: &Provision, path: &Path, ignored: bool) -> Safe<()> {
+    let files = status::uncommitted(path)?.ignored;
+    if !ignored && !files.is_empty() {
+        return Err(Because::Ignored { files });
+    }
+    remove(top, provision, path)
+}
+
+/// Removes a worktree with which nothing would be lost.
+fn remove(top: &Path, provision: &Provision, path: &Path) -> Safe<()> {
+    provision.tear_down(path)?;
+    let mut entries = worktrees::entries(top)?.into_iter();
+    if entries.any(|it| it.path == path && is_unfinished(&it)) {
+        unlock(top, path)?;
+    }
+    submodules::empty(path)?;
+    // Git looks once more itself, and would believe a setting that hides new files.
+    Git::at(top)
+        .config("status.showUntrackedFiles=all")
+        .args(&["worktree", "remove"])
+        .arg(path)
+        .run_patiently()?;
+    Ok(())
 }
 
 /// The branch's commit and what else holds it; `None` where there is no such branch any more. Without a
@@ -321,7 +332,7 @@ fn is_only_place(top: &Path, path: &Path, own: Option<&str>) -> Safe<()> {
         let text = format!("git knows no worktree at {}", path.display());
         return Err(Because::Untellable(text));
     };
-    if let Some(why) = &entry.locked {
+    if let Some(why) = entry.locked.as_ref().filter(|_| !is_unfinished(entry)) {
         return Err(Because::Locked { why: why.clone() });
     }
     let Some(own) = own else {

@@ -18,8 +18,8 @@ use flagpost_core::{
 use flagpost_model::{TaskId, finding::Code};
 
 use super::{
-    Branch, Closed, LANDING, Worktree, WorktreeResult, Worktrees,
-    close::{Because, nothing_to_lose},
+    Branch, Closed, LANDING, Provision, Worktree, WorktreeResult, Worktrees,
+    close::{Because, nothing_to_lose, put_away},
     root, status,
 };
 
@@ -88,8 +88,8 @@ pub fn left(home: &Home, repository: &Repository) -> WorktreeResult<Vec<LeftWork
 /// Takes away those that hold nothing that would be lost with them: why one was kept, by each. Their branches
 /// stay, unless all that these hold is elsewhere; `ignored` says that files which the repository ignores may go.
 pub fn clean(
-    home: &Home,
-    repository: &Repository,
+    (home, repository): (&Home, &Repository),
+    provision: &Provision,
     all: Vec<LeftWorktree>,
     ignored: bool,
 ) -> Vec<(LeftWorktree, Option<Because>)> {
@@ -101,14 +101,15 @@ pub fn clean(
         if let (None, Some(branch), Some(task), Some(session)) =
             (&it.holds, &it.made_for, it.task(), session_of(&it.path))
         {
-            let worktrees = Worktrees::new(top.clone(), root(home, repository), session);
             let (path, branch) = (it.path.clone(), branch.clone());
+            let root = root(home, repository);
+            let worktrees = Worktrees::new(top.clone(), root, session, provision.clone());
             return match worktrees.close(&Worktree { task, path, branch }) {
                 Closed::Removed | Closed::Kept { path: None, .. } => None,
                 Closed::Kept { because, .. } => Some(because),
             };
         }
-        Worktrees::put_away(top, &it.path, ignored).err()
+        put_away(top, provision, &it.path, ignored).err()
     };
     all.into_iter()
         .map(|it| {
@@ -192,6 +193,7 @@ fn next(because: &Because, path: &Path, has_branch: bool) -> String {
         ),
         Because::OnTasks => "'flagpost land' brings its work onto your branch".to_owned(),
         Because::Locked { .. } => format!("'git worktree unlock {path}' unlocks it"),
+        Because::Teardown(_) => "'flagpost worktree clean' tries it again".to_owned(),
         Because::Settled => "'flagpost worktree clean' removes it".to_owned(),
         Because::Underway { what } => format!("end the {what} in {path} first, or abort it"),
         Because::Untellable(_) => format!("look into {path}"),

@@ -12,6 +12,7 @@ mod error;
 mod keeping;
 mod left;
 mod open;
+mod provision;
 mod reflog;
 pub(crate) mod status;
 pub(crate) mod submodules;
@@ -38,6 +39,7 @@ pub use error::{WorktreeError, WorktreeResult};
 pub use keeping::{KeptWork, has_commits, keep, mark_passed};
 pub use left::{LeftWorktree, clean, findings, left};
 pub use open::Opened;
+pub use provision::Provision;
 pub use status::FileList;
 pub use submodules::LonelyCommits;
 pub use touched::{Tree, stamp, touched};
@@ -53,11 +55,12 @@ pub fn root(home: &Home, repository: &Repository) -> PathBuf {
 }
 
 /// The worktrees of one session.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Worktrees {
     top: PathBuf,
     base: PathBuf,
     session: SessionId,
+    provision: Provision,
 }
 
 /// A task's worktree.
@@ -73,9 +76,14 @@ pub struct Worktree {
 
 impl Worktrees {
     /// The worktrees of `session` in the repository at `top`, to be put under `base`, which need not
-    /// exist, in a directory of the session's name.
-    pub fn new(top: PathBuf, base: PathBuf, session: SessionId) -> Self {
-        Self { top, base, session }
+    /// exist, in a directory of the session's name. New ones get what `provision` says.
+    pub fn new(top: PathBuf, base: PathBuf, session: SessionId, provision: Provision) -> Self {
+        Self {
+            top,
+            base,
+            session,
+            provision,
+        }
     }
 
     /// Those of the first of these sessions that has a worktree or a branch of the task.
@@ -83,7 +91,10 @@ impl Worktrees {
         let base = self.make_base()?;
         let entries = worktrees::entries(&self.top)?;
         for session in earlier {
-            let it = Self::new(self.top.clone(), self.base.clone(), session.clone());
+            let it = Self {
+                session: session.clone(),
+                ..self.clone()
+            };
             if it.existing(&base, task, &entries).is_some() || it.has(&it.branch(task))? {
                 return Ok(Some(it));
             }

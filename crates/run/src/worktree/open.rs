@@ -15,6 +15,7 @@ use flagpost_model::TaskId;
 use super::{
     Branch, Missing, Worktree, WorktreeError, WorktreeResult, Worktrees,
     blockers::{left_behind, take_in},
+    provision::{self, Provision, SETTING_UP},
     status,
 };
 
@@ -30,6 +31,10 @@ pub struct Opened {
     pub missing: Vec<Missing>,
     /// What git said when it made it whole and failed all the same: a hook did.
     pub hook: Option<String>,
+    /// What was to be linked to and is not there.
+    pub nowhere: Vec<PathBuf>,
+    /// Whether it is not [`Worktrees::finish`]ed yet: its setup is to be run first.
+    pub is_unfinished: bool,
 }
 
 impl Worktrees {
@@ -41,12 +46,20 @@ impl Worktrees {
         let head = self.head()?;
         let base = self.make_base()?;
         let entries = worktrees::entries(&self.top)?;
+        let mut nowhere = Vec::new();
+        let mut is_unfinished = false;
         let (path, hook) = match self.existing(&base, task, &entries) {
-            Some(entry) => {
+            Some(entry) if !provision::is_unfinished(entry) => {
                 recover(&self.top, entry)?;
                 (entry.path.clone(), None)
             }
-            None => self.make(&base, task, &head)?,
+            found => {
+                if let Some(entry) = found {
+                    unmake(&self.top, &entry.path)?;
+                }
+                is_unfinished = self.provision.gives(&self.top);
+                self.make(&base, task, &head)?
+            }
         };
         let worktree = self.worktree(task.clone(), path);
         let mut missing = Vec::new();
@@ -70,11 +83,25 @@ impl Worktrees {
                     .for_each(add);
             }
         }
+        if is_unfinished {
+            nowhere = self.provision.fill(&self.top, &worktree.path)?;
+            is_unfinished = self.provision.setup.is_some();
+            if !is_unfinished {
+                self.finish(&worktree)?;
+            }
+        }
         Ok(Opened {
             worktree,
             missing,
             hook,
+            nowhere,
+            is_unfinished,
         })
+    }
+
+    /// A new worktree has all that it gets, or never will: from now on what is in it is somebody's work.
+    pub fn finish(&self, worktree: &Worktree) -> WorktreeResult<()> {
+        Provision::finish(&self.top, &worktree.path)
     }
 
     /// The worktree of a task, where there is one.
@@ -105,8 +132,15 @@ impl Worktrees {
         let root = base.join(self.session.as_str());
         fsx::make_dirs(&fsx::RealFs, &root)?;
         let path = free_path(&root, task);
+        let lock = ["--lock", "--reason", SETTING_UP];
+        let lock = &lock[..if self.provision.gives(&self.top) {
+            3
+        } else {
+            0
+        }];
         let mut add = Git::at(&self.top)
             .args(&["worktree", "add"])
+            .args(lock)
             .arg(&path)
             .arg(branch.as_str());
         let answer = add.ask_patiently()?;
@@ -123,23 +157,7 @@ impl Worktrees {
             }
             said += &format!("\nA hook left what no commit has: {left}");
         }
-        // Nobody was handed it: all that is there comes from the commit.
-        if path.symlink_metadata().is_ok() {
-            fsx::remove_tree(&path)?;
-        }
-        let known = worktrees::entries(&self.top)?;
-        if let Some(entry) = known.into_iter().find(|it| it.path == path) {
-            if entry.half_made() {
-                Git::at(&self.top)
-                    .args(&["worktree", "unlock"])
-                    .arg(&path)
-                    .run()?;
-            }
-            Git::at(&self.top)
-                .args(&["worktree", "remove"])
-                .arg(&path)
-                .run_patiently()?;
-        }
+        unmake(&self.top, &path)?;
         if is_new {
             Git::at(&self.top)
                 .args(&["update-ref", "-d", &branch.full(), head])
@@ -194,6 +212,24 @@ fn free_path(root: &Path, task: &TaskId) -> PathBuf {
         path = root.join(format!("{task}+{n}"));
     }
     path
+}
+
+/// Removes a worktree that nobody was handed: all that is in it comes from the commit, or comes again.
+fn unmake(top: &Path, path: &Path) -> WorktreeResult<()> {
+    if path.symlink_metadata().is_ok() {
+        fsx::remove_tree(path)?;
+    }
+    let known = worktrees::entries(top)?;
+    if let Some(entry) = known.into_iter().find(|it| it.path == path) {
+        if entry.half_made() || provision::is_unfinished(&entry) {
+            provision::unlock(top, path)?;
+        }
+        Git::at(top)
+            .args(&["worktree", "remove"])
+            .arg(path)
+            .run_patiently()?;
+    }
+    Ok(())
 }
 
 /// Completes a worktree that git was making when it was cut off, and brings one back whose

@@ -16,6 +16,7 @@ use flagpost_disk::fsx;
 
 use super::{
     error::{WorktreeError, WorktreeResult},
+    provision::is_as_it_came,
     submodules,
 };
 
@@ -93,7 +94,7 @@ pub(crate) struct Uncommitted {
     pub(crate) tracked: FileList,
     /// Those, and new ones.
     pub(crate) all: FileList,
-    /// Those that the repository wants ignored.
+    /// Those that the repository wants ignored, save what the worktree came with.
     pub(crate) ignored: FileList,
 }
 
@@ -108,9 +109,11 @@ pub(crate) fn uncommitted(worktree: &Path) -> WorktreeResult<Uncommitted> {
     let mut found = Uncommitted::default();
     let (set_up, empty) = submodules::places(worktree)?;
     let mut changed = Vec::new();
+    let is_as_it_came = is_as_it_came(worktree)?;
     for line in out.split(|&byte| byte == 0).filter(|line| line.len() > 3) {
         let path = &line[3..];
         match &line[..2] {
+            b"!!" if is_as_it_came(path) => {}
             _ if set_up.iter().any(|it| it.as_os_str().as_bytes() == path) => changed.push(path),
             b"!!" => found.ignored.add(path),
             b"??" => found.all.add(path),
@@ -142,6 +145,18 @@ pub(crate) fn uncommitted(worktree: &Path) -> WorktreeResult<Uncommitted> {
         }
     }
     Ok(found)
+}
+
+/// The names of the files and directories that git ignores, as it tells them.
+pub(super) fn ignored(worktree: &Path) -> WorktreeResult<Vec<Vec<u8>>> {
+    stands_alone(worktree)?;
+    let out = Git::at(worktree)
+        .args(&["status", "--porcelain=v1", "-z", "--no-renames"])
+        .args(&["--untracked-files=normal", "--ignored=traditional"])
+        .run()?;
+    let lines = out.split(|&byte| byte == 0);
+    let names = lines.filter_map(|line| line.strip_prefix(b"!! "));
+    Ok(names.map(<[u8]>::to_vec).collect())
 }
 
 /// The tracked files that a fast-forward could meet: it leaves what submodules stand on alone.

@@ -7,7 +7,7 @@
 //! as a submodule here, whether `.gitmodules` names it or not.
 
 use std::{
-    ffi::OsStr,
+    ffi::{OsStr, OsString},
     os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
 };
@@ -54,6 +54,72 @@ fn all_set_up(worktree: &Path) -> WorktreeResult<Vec<PathBuf>> {
         all.push(place);
     }
     Ok(all)
+}
+
+/// Sets those up in a worktree that are set up in the repository's own working tree, from there: nothing is asked of a
+/// remote. Each has the remote that it has there. Those that are there come to stand on the commit that is wanted.
+pub(super) fn set_up(top: &Path, worktree: &Path) -> WorktreeResult<()> {
+    let (there, missing) = places(worktree)?;
+    for place in there {
+        let (own, there) = (top.join(&place), worktree.join(&place));
+        let mut pointer = OsString::from(":");
+        pointer.push(&place);
+        let wanted = Git::at(worktree).args(&["rev-parse"]).arg(pointer).run()?;
+        let wanted = text(&wanted);
+        if git::commit(&there, "HEAD")?.as_ref() == Some(&wanted) || !own.join(".git").exists() {
+            continue;
+        }
+        Git::at(&there)
+            .args(&["fetch", "--quiet"])
+            .arg(&own)
+            .arg(&wanted)
+            .run_patiently()?;
+        Git::at(&there)
+            .args(&["checkout", "--quiet", "--detach", &wanted])
+            .run_patiently()?;
+        set_up(&own, &there)?;
+    }
+    for place in missing {
+        let own = top.join(&place);
+        let Some(name) = name_of(worktree, &place)?.filter(|_| own.join(".git").exists()) else {
+            continue;
+        };
+        let url = format!("submodule.{name}.url={}", own.display());
+        Git::at(worktree)
+            .config("protocol.file.allow=always")
+            .config(&url)
+            .args(&["submodule", "--quiet", "update", "--init", "--"])
+            .arg(&place)
+            .run_patiently()?;
+        let there = worktree.join(&place);
+        let mut ask = Git::at(&own).args(&["remote", "get-url", "origin"]);
+        let remote = ask.ask()?;
+        if remote.code() == Some(0) {
+            Git::at(&there)
+                .args(&["remote", "set-url", "origin"])
+                .arg(text(&remote.out))
+                .run()?;
+        }
+        set_up(&own, &there)?;
+    }
+    Ok(())
+}
+
+/// The name that a working tree's `.gitmodules` has for the submodule at a place.
+fn name_of(worktree: &Path, place: &Path) -> WorktreeResult<Option<String>> {
+    let mut ask = Git::at(worktree)
+        .args(&["config", "--file", ".gitmodules", "--null"])
+        .args(&["--get-regexp", r"^submodule\..*\.path$"]);
+    let answer = ask.ask()?;
+    let lines = answer.out.split(|&byte| byte == 0);
+    let mut entries = lines.filter_map(|line| {
+        let end = line.iter().position(|&byte| byte == b'\n')?;
+        let key = std::str::from_utf8(&line[..end]).ok()?;
+        let name = key.strip_prefix("submodule.")?.strip_suffix(".path")?;
+        Some((name, Path::new(OsStr::from_bytes(&line[end + 1..]))))
+    });
+    let found = entries.find(|(_, path)| *path == place);
+    Ok(found.map(|(name, _)| name.to_owned()))
 }
 
 /// Empties the submodules of a worktree and removes the repositories that it has for them: git removes no worktree
@@ -318,7 +384,7 @@ fn modules(dir: &Path) -> Vec<PathBuf> {
 }
 
 /// The git directory of a working tree, and that of its repository.
-fn git_dirs(dir: &Path) -> WorktreeResult<[PathBuf; 2]> {
+pub(super) fn git_dirs(dir: &Path) -> WorktreeResult<[PathBuf; 2]> {
     let out = Git::at(dir)
         .args(&["rev-parse", "--path-format=absolute"])
         .args(&["--git-dir", "--git-common-dir"])

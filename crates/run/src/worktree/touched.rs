@@ -14,7 +14,7 @@ use flagpost_core::git::{Git, commit, worktrees};
 use super::{error::WorktreeResult, status};
 
 /// What Flagpost keeps in a repository.
-const OURS: &[&str] = &[".flagpost", ".claude/sessions", ".coordination"];
+pub(super) const OURS: &[&str] = &[".flagpost", ".claude/sessions", ".coordination"];
 
 /// A worktree and what changed in it.
 #[derive(Debug)]

@@ -74,6 +74,7 @@ fn run(body: &str, meddle: impl FnOnce(&List<'_>, &TaskId, &Path, &Hands)) -> (R
         keep_worktrees: KeptWorktrees::Unlanded,
         group: None,
         skip_failed: false,
+        provision: flagpost_run::worktree::Provision::default(),
         worktrees: false,
         land: None,
         terms: Terms::default(),

@@ -15,7 +15,7 @@ use std::{
 };
 
 use flagpost_model::{SessionId, TaskId};
-use flagpost_run::worktree::{Because, Branch, Closed, Opened, Worktree, Worktrees};
+use flagpost_run::worktree::{Because, Branch, Closed, Opened, Provision, Worktree, Worktrees};
 
 /// A repository with one commit, in a directory whose name has a space.
 struct Place {
@@ -60,7 +60,7 @@ impl Place {
     }
 
     fn worktrees_of(&self, top: &Path) -> Worktrees {
-        Worktrees::new(top.to_owned(), self.base(), session())
+        Worktrees::new(top.to_owned(), self.base(), session(), Provision::default())
     }
 
     fn write(&self, dir: &Path, name: &str, text: &str) {
@@ -129,7 +129,10 @@ fn open(worktrees: &Worktrees, task: &str) -> Worktree {
         worktree,
         missing,
         hook,
+        nowhere,
+        is_unfinished,
     } = worktrees.open(&id(task), &[]).unwrap();
+    assert!(nowhere.is_empty() && !is_unfinished);
     assert!(missing.is_empty());
     assert_eq!(hook, None);
     worktree

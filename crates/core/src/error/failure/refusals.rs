@@ -127,6 +127,12 @@ pub(super) fn landing(refusal: &LandingRefusal) -> (FailureKind, Option<String>)
                 "it runs in a new worktree: it must install what it needs; --check CMD names another one, and 'flagpost land ID' lands work that mends the branch",
             ),
         ),
+        LandingRefusal::NotSetUp { .. } => (
+            FailureKind::Failed,
+            hint(
+                "'flagpost config get run.worktree.setup' shows the command; mend it, or what it needs",
+            ),
+        ),
         LandingRefusal::NoRequests { .. } => (
             FailureKind::Failed,
             hint(

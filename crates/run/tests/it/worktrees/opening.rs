@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::PermissionsExt, thread, time::Duration};
 
-use flagpost_run::worktree::{MissingReason, WorktreeError, Worktrees};
+use flagpost_run::worktree::{MissingReason, Provision, WorktreeError, Worktrees};
 
 use super::{Place, git, id, open, try_git};
 
@@ -349,7 +349,10 @@ fn a_worktree_that_git_was_cut_off_in_is_completed() {
 #[test]
 fn a_task_goes_on_where_an_earlier_session_left_it() {
     let place = Place::new();
-    let of = |name: &str| Worktrees::new(place.top(), place.base(), name.parse().unwrap());
+    let of = |name: &str| {
+        let session = name.parse().unwrap();
+        Worktrees::new(place.top(), place.base(), session, Provision::default())
+    };
     let names = ["web-20260513-142501", "web-20260513-142500"];
     let earlier = names.map(|name| name.parse().unwrap());
     let now = of("web-20260513-142502");
@@ -387,6 +390,7 @@ fn what_a_blocker_of_another_session_committed_elsewhere_is_told() {
         place.top(),
         place.base(),
         "web-20260513-142400".parse().unwrap(),
+        Provision::default(),
     );
     let blocker = open(&place.worktrees(), "1");
     git(&blocker.path, &["checkout", "-q", "--detach"]);
