@@ -15,7 +15,9 @@ use super::{HookCaller, HookLog, short};
 use crate::{
     config::{Config, keys::GATE_WAIT},
     error::{FailureKind, Result, judge},
+    git::worktrees,
     permissions::{NewRequest, Permissions, StoredRequest},
+    repository::Repository,
     sessions::{SessionStatus, Sessions},
 };
 
@@ -84,13 +86,28 @@ impl HookCaller<'_> {
         else {
             return Ok(None);
         };
-        let live = Sessions::of(self.home, &self.repository).status()?;
-        let live = live.filter(|(status, _)| *status == SessionStatus::Live);
         let task = list.task(id)?.task;
         let is_held = |claim: &&Claim| claim.by == self.worker && claim.token == *token;
         let claim = task.state.claim().filter(is_held);
-        let session = claim.and_then(|it| it.session.clone());
-        Ok(session.filter(|it| live.and_then(|(_, lock)| lock.session).as_ref() == Some(it)))
+        let Some(session) = claim.and_then(|it| it.session.clone()) else {
+            return Ok(None);
+        };
+        // The agent stands in a worktree of its own, and its run in another one.
+        let own = self.repository.top.clone();
+        let others = || worktrees::entries(&own).unwrap_or_default();
+        let tops = std::iter::once(own.clone());
+        let mut tops = tops.chain(std::iter::once_with(others).flatten().map(|it| it.path));
+        let lives = tops.any(|top| {
+            let repository = Repository {
+                top,
+                ..self.repository.clone()
+            };
+            let status = Sessions::of(self.home, &repository).status();
+            status.ok().flatten().is_some_and(|(status, lock)| {
+                status == SessionStatus::Live && lock.session.as_ref() == Some(&session)
+            })
+        });
+        Ok(lives.then_some(session))
     }
 
     fn answer_to(&self, decision: &PermissionDecision) -> HookAnswer {
