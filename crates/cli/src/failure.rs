@@ -256,9 +256,7 @@ fn judge_run(error: &run::Error) -> (FailureKind, Option<String>) {
         ),
         run::Error::Worktree(_) => (
             FailureKind::Failed,
-            hint(
-                "mend the repository and try again; without --worktrees a run needs nothing of it",
-            ),
+            hint("mend the repository and try again; with --shared a run needs nothing of it"),
         ),
         run::Error::Process(_) => (FailureKind::Failed, None),
     }

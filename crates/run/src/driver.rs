@@ -291,6 +291,14 @@ pub fn run(
         );
         driver.tell(RunEvent::Notice { words })?;
     }
+    if driver.worktrees.is_some() {
+        // Where that cannot be told, nothing is lost by it.
+        let mine = worktree::changed(&stage.repository.top).unwrap_or_default();
+        if !mine.is_empty() {
+            let words = format!("the agents do not see what you have in no commit: {mine}");
+            driver.tell(RunEvent::Notice { words })?;
+        }
+    }
     driver.recovered(&sessions, begun.recovered)?;
     driver.gave_up_before(heard)?;
     let scheduler = Scheduler::new(options.config.clone(), &outlines);

@@ -1,6 +1,7 @@
 //! `run`: agents work through a list.
 
 mod answers;
+mod place;
 mod terms;
 
 use std::{
@@ -104,16 +105,12 @@ pub struct RunArgs {
     /// Only tasks of this group
     #[arg(long, value_name = "GROUP")]
     task_group: Option<String>,
-    /// waves, or eager: each task as soon as what it waits for is done [default: the setting
-    /// run.schedule, else waves]
+    /// eager: each task as soon as what it waits for is done; or waves [default: the setting
+    /// run.schedule, else eager]
     #[arg(long, value_name = "HOW")]
     schedule: Option<Schedule>,
-    /// Give each task a git worktree and branch of its own
-    #[arg(long)]
-    worktrees: bool,
-    /// Land work as it passes, as 'flagpost land' does
-    #[arg(long, requires = "worktrees")]
-    land: bool,
+    #[command(flatten)]
+    place: place::AgentPlace,
     /// With --land: the target branch [default: the branch that the repository stands on]
     #[arg(long, value_name = "BRANCH", requires = "land")]
     onto: Option<String>,
@@ -213,6 +210,10 @@ pub fn run(context: &Context, args: &RunArgs) -> anyhow::Result<Answer> {
     let repository = context.repository_or_register()?;
     clear_unsure(context, &repository, &list, args.force_start)?;
     let settings = context.config()?;
+    let agents_beside = (config.max_parallel, !workers.is_empty());
+    let worktrees = args
+        .place
+        .has_worktrees(&repository, &settings, agents_beside)?;
     let options = Options {
         actor: context.actor()?,
         agents,
@@ -224,7 +225,7 @@ pub fn run(context: &Context, args: &RunArgs) -> anyhow::Result<Answer> {
         limits: terms::stays(&settings)?,
         group: args.task_group.clone(),
         skip_failed: args.skip_failed,
-        worktrees: args.worktrees,
+        worktrees,
         provision: Provision::of(&context.home, &context.settings, &repository)?,
         uncommitted: settings.need(&keys::RUN_UNCOMMITTED)?,
         keep_worktrees: settings.need(&keys::RUN_WORKTREE_KEEP)?,
@@ -252,7 +253,7 @@ fn landing(
     list: &List<'_>,
     args: &RunArgs,
 ) -> anyhow::Result<Option<LandingTerms>> {
-    if !args.land {
+    if !args.place.land {
         return Ok(None);
     }
     let options = LandingOptions::named(args.onto.as_ref(), args.check.as_ref());
@@ -318,7 +319,7 @@ fn crew(args: &RunArgs) -> anyhow::Result<Vec<WorkerId>> {
             "--allow is for the processes that a run starts, and --workers start by themselves: 'flagpost allow N --always' adds a rule for them",
         ));
     }
-    if !crew.is_empty() && args.worktrees {
+    if !crew.is_empty() && args.place.asks_for_worktrees() {
         return Err(usage(
             "--worktrees is for processes: a worker works where it is, so leave one of the two out",
         ));

@@ -48,14 +48,15 @@ fn without_a_file_the_defaults_hold() {
     run.grace                         default  10s
     run.start_timeout                 default  60s
     run.uncommitted                   default  commit
+    run.worktrees                     default  auto
     run.worktree.copy                 unset
     run.worktree.link                 unset
-    run.worktree.submodules           default                     true
+    run.worktree.submodules           default  true
     run.worktree.setup                unset
     run.worktree.teardown             unset
     run.worktree.ports                unset
     run.worktree.keep                 default  unlanded
-    run.schedule                      default  waves
+    run.schedule                      default  eager
     run.max_usd                       unset
     run.max_tokens                    unset
     run.resume_after_limit            default  false
@@ -289,7 +290,7 @@ fn a_name_that_is_no_setting_does_no_harm() {
     assert_eq!(world.ok(["config", "get", "run.retries"]), "3\n");
     let names = world.ok(["config", "list", "--quiet"]);
     assert!(names.starts_with("tasks.roots\n") && names.ends_with("ui.mouse\n"));
-    assert_eq!(names.lines().count(), 45);
+    assert_eq!(names.lines().count(), 52);
     let (_, listed) = world.json(["config", "list"]);
     assert_snapshot!(listed["unknown"].to_string(), @r#"[{"key":"run.retries","line":1,"suggestion":"run.retries"},{"key":"queries.a.b","line":3,"suggestion":null}]"#);
 }

@@ -38,6 +38,7 @@ fn an_agent_knows_its_task_and_nothing_of_the_agent_that_started_the_run() {
     FLAGPOST_REPORT=[dir]/home/.flagpost/live/[repo]/exec-session-20260513-142500/1-1/out/report.md
     FLAGPOST_SESSION=exec-session-20260513-142500
     FLAGPOST_SESSION_DIR=[dir]/web/.claude/sessions/__live_session__
+    FLAGPOST_SLOT=1
     FLAGPOST_TASK=1
     FLAGPOST_TOKEN=5
     FLAGPOST_WORKER=run-1

@@ -88,7 +88,7 @@ fn what_cannot_be_run_is_refused_before_anything_starts() {
     assert_snapshot!(refused(&stage, &["--agent", "true", "--worktrees"]), @r#"
     exit 1
     2> flagpost: [dir]/web has no commit yet: worktrees branch from one, so make the first
-    2>   hint: mend the repository and try again; without --worktrees a run needs nothing of it
+    2>   hint: mend the repository and try again; with --shared a run needs nothing of it
     "#);
 }
 

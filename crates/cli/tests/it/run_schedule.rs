@@ -17,7 +17,7 @@ const SLOW: &str =
 #[test]
 fn an_eager_run_starts_a_task_the_moment_its_blockers_are_done() {
     let stage = Stage::new(CHAIN);
-    let ran = exits(stage.run(SLOW, &["--schedule", "eager"]), 0);
+    let ran = exits(stage.run(SLOW, &[]), 0);
     assert!(!ran.stderr.contains("wave"), "{ran}");
     assert_eq!(stage.states(4), ["completed"; 4]);
 }
@@ -27,7 +27,7 @@ fn a_run_in_waves_waits_for_the_whole_wave() {
     let stage = Stage::new(CHAIN);
     let run = stage.start(
         r#"trace +; if [ $task = 1 ]; then await go; fi; trace -; report PASS"#,
-        &[],
+        &["--schedule", "waves"],
     );
     until("the first of the chain is done", || {
         stage.state("2") == "completed"
@@ -76,7 +76,7 @@ fn the_urgent_go_first_then_what_frees_most_then_the_oldest() {
          - [ ] Waits (after: 3)\n- [ ] High {priority: high}\n- [ ] Plain too\n",
     );
     exits(stage.run("trace +", &["--max-parallel", "1"]), 0);
-    assert_eq!(stage.left("trace"), "+ 4\n+ 6\n+ 2\n+ 3\n+ 1\n+ 7\n+ 5\n");
+    assert_eq!(stage.left("trace"), "+ 4\n+ 6\n+ 2\n+ 3\n+ 1\n+ 5\n+ 7\n");
 }
 
 #[test]

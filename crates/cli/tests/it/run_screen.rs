@@ -38,7 +38,7 @@ fn twenty_five_agents_leave_room_for_results_and_nothing_of_it_is_left() {
     for seen in ["passed 1 Task 1 ", "passed 2 Task 2 ", "passed 3 Task 3 "] {
         assert!(screen.contains(seen), "{screen}");
     }
-    assert!(screen.contains(" 3 of 30 passed  wave 1 of 1 "), "{screen}");
+    assert!(screen.contains(" 3 of 30 passed "), "{screen}");
     assert!(screen.contains("\n   4 Task 4 "), "{screen}");
     assert!(screen.contains("\n  … and 11 more\n"), "{screen}");
 

@@ -31,7 +31,7 @@ pub use self::{
         RUN_QUOTA_PARK, RUN_QUOTA_RESERVE, RUN_RESUME, RUN_RETRIES, RUN_SCHEDULE, RUN_STALL_AFTER,
         RUN_START_TIMEOUT, RUN_TIMEOUT, RUN_UNCOMMITTED, RUN_WORKTREE_COPY, RUN_WORKTREE_KEEP,
         RUN_WORKTREE_LINK, RUN_WORKTREE_PORTS, RUN_WORKTREE_SETUP, RUN_WORKTREE_SUBMODULES,
-        RUN_WORKTREE_TEARDOWN,
+        RUN_WORKTREE_TEARDOWN, RUN_WORKTREES,
     },
     ui::{GlyphChoice, KEY, UI_GLYPHS, UI_MOUSE},
 };
@@ -103,7 +103,7 @@ impl<K: SettingKind> AnySetting for SettingKey<K> {
 }
 
 /// All settings with a name of their own, in the order in which they are listed.
-pub static KEYS: [&dyn AnySetting; 51] = [
+pub static KEYS: [&dyn AnySetting; 52] = [
     &TASKS_ROOTS,
     &TASKS_LIST,
     &TASKS_MIRROR,
@@ -118,6 +118,7 @@ pub static KEYS: [&dyn AnySetting; 51] = [
     &RUN_GRACE,
     &RUN_START_TIMEOUT,
     &RUN_UNCOMMITTED,
+    &RUN_WORKTREES,
     &RUN_WORKTREE_COPY,
     &RUN_WORKTREE_LINK,
     &RUN_WORKTREE_SUBMODULES,

@@ -35,6 +35,18 @@ names! {
 }
 
 names! {
+    /// When the tasks of a run get worktrees of their own.
+    WorktreeUse {
+        /// Where several agents may work side by side, in a repository with a commit.
+        Auto = "auto",
+        /// In every run that starts its agents itself.
+        Always = "always",
+        /// Only where an option says so.
+        Never = "never",
+    }
+}
+
+names! {
     /// Which worktrees stay when a run is over.
     KeptWorktrees {
         /// Each of them.

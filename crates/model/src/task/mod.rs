@@ -28,7 +28,7 @@ pub use effort::{Effort, InvalidEffort, Timer, start_timer, stop_timer};
 pub use import_baseline::{ImportBaseline, SourceBaseline};
 pub use landing::{
     KeptWorktrees, Landed, Landing, LandingMethod, LandingVerdict, NO_COMMIT, NotLanded,
-    Uncommitted,
+    Uncommitted, WorktreeUse,
 };
 pub use note::{Note, NoteKind, Origin, Provenance};
 pub use outline::Outline;

@@ -40,7 +40,7 @@ fn what_a_run_gives_claude_in_advance_asks_nobody() {
             Step::text("Said."),
         ],
     );
-    let run = stage.run(&["--agent", "claude", "--retries", "1"]);
+    let run = stage.run(&["--agent", "claude", "--retries", "1", "--shared"]);
     run.came_to(0, &["PASS"]);
     assert!(to.is_file(), "{}", run.shown);
     let asked = stage.world.history();

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use flagpost_model::{
     hook::settings::Injection,
     plan::Schedule,
-    task::{KeptWorktrees, Uncommitted},
+    task::{KeptWorktrees, Uncommitted, WorktreeUse},
 };
 use jiff::SignedDuration;
 
@@ -135,6 +135,18 @@ pub static RUN_WORKTREE_KEEP: SettingKey<OneOf<KeptWorktrees>> = SettingKey {
     kind: OneOf(PhantomData),
 };
 
+/// `run.worktrees`
+pub static RUN_WORKTREES: SettingKey<OneOf<WorktreeUse>> = SettingKey {
+    about: SettingSpec {
+        name: "run.worktrees",
+        text: "When each task gets a git worktree and a branch of its own: auto: where several agents may work side by side and the repository has a commit; always; or never.",
+        default: Some("auto"),
+        variable: Some("FLAGPOST_RUN_WORKTREES"),
+        option: Some("--worktrees"),
+    },
+    kind: OneOf(PhantomData),
+};
+
 /// `run.worktree.copy`
 pub static RUN_WORKTREE_COPY: SettingKey<Patterns> = SettingKey {
     about: SettingSpec {
@@ -212,7 +224,7 @@ pub static RUN_SCHEDULE: SettingKey<OneOf<Schedule>> = SettingKey {
     about: SettingSpec {
         name: "run.schedule",
         text: "waves: a task begins when the wave before has ended; eager: as soon as what it waits for is done.",
-        default: Some("waves"),
+        default: Some("eager"),
         variable: Some("FLAGPOST_RUN_SCHEDULE"),
         option: Some("--schedule"),
     },
