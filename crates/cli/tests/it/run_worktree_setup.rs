@@ -84,10 +84,8 @@ fn a_worktree_has_all_that_an_agent_needs_and_goes_when_that_is_all_it_holds() {
     ] {
         assert!(prompt.contains(told), "{told}: {prompt}");
     }
-    assert!(
-        ran.stderr.contains("run.worktree.link names no/such"),
-        "{ran}"
-    );
+    let told = "no/such of run.worktree is left out: nothing is there";
+    assert!(ran.stderr.contains(told), "{ran}");
     assert!(ran.stderr.contains("task-1-setup.log"), "{ran}");
     assert_eq!(left(&stage), 0, "{ran}");
     let repository = stage.world.repository();
@@ -138,6 +136,10 @@ fn a_task_whose_setup_fails_waits_with_the_reason() {
     let shown = stage.world.ok(["show", "1"]);
     assert!(shown.contains("no network"), "{shown}");
     assert_eq!(left(&stage), 0, "{ran}");
+    assert!(
+        shown.contains("logs/task-1-setup.log of the session"),
+        "{shown}"
+    );
     // No try was spent, and it is set up in the next run.
     set(&stage, "run.worktree.setup", &["true"]);
     exits(
@@ -190,6 +192,102 @@ fn a_setup_ends_with_the_task_or_the_run_that_it_is_for() {
     }
 }
 
+/// What each of these setups breaks costs its own task, and nothing is left of it.
+#[test]
+fn a_setup_that_breaks_its_worktree_fails_like_any_other() {
+    for setup in ["rm -rf \"$PWD\"", "rm .git", "rm -rf .git; git init -q"] {
+        let stage = stage("- [ ] A\n- [ ] B\n");
+        let setup = format!("[ $FLAGPOST_TASK != 1 ] || {{ {setup}; }}");
+        set(&stage, "run.worktree.setup", &[&setup]);
+        let ran = run(&stage, "true", &[]);
+        assert_eq!(ran.code, 1, "{setup}: {ran}");
+        assert_eq!(stage.states(2), ["pending", "completed"], "{setup}: {ran}");
+        assert_eq!(left(&stage), 0, "{setup}: {ran}");
+        set(&stage, "run.worktree.setup", &["true"]);
+        exits(run(&stage, "true", &[]), 0);
+    }
+}
+
+#[test]
+fn a_setup_has_the_time_of_an_attempt() {
+    let stage = stage("- [ ] A\n");
+    set(&stage, "run.worktree.setup", &["sleep 600"]);
+    let ran = run(&stage, "true", &["--timeout", "1s"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    let shown = stage.world.ok(["show", "1"]);
+    assert!(shown.contains("did not end within 1s"), "{shown}");
+}
+
+#[test]
+fn what_a_killed_run_was_setting_up_is_cleaned_away() {
+    let stage = stage("- [ ] A\n");
+    let place = stage.place.display().to_string();
+    let setup = format!("echo x > .env; echo $$ > '{place}/setup'; sleep 600");
+    set(&stage, "run.worktree.setup", &[&setup]);
+    let mut run = stage.start("true", &["--worktrees"]);
+    stage.pid("setup");
+    run.signal(Signal::KILL);
+    run.end();
+    assert_eq!(left(&stage), 1);
+    stage.world.ok(["session", "recover"]);
+    let cleaned = stage.world.ok(["worktree", "clean"]);
+    assert!(cleaned.starts_with("removed 1 worktree"), "{cleaned}");
+    assert_eq!(left(&stage), 0);
+    assert_eq!(git(&stage, &["branch", "--list", "flagpost/*"]), "");
+}
+
+/// What cannot be put there is named and left out; the task is begun all the same.
+#[test]
+fn what_cannot_be_copied_or_linked_is_named_and_left_out() {
+    let stage = stage("- [ ] A\n- [ ] B (after: 1)\n");
+    write(&stage, "dir/.env", "KEY=1\n");
+    write(&stage, "vendor/x", "x\n");
+    set(&stage, "run.worktree.copy", &[".env"]);
+    set(&stage, "run.worktree.link", &["vendor", ".gitignore"]);
+    let outside = stage.world.outside().join("elsewhere");
+    fs::create_dir(&outside).unwrap();
+    let link = format!(
+        "[ $task = 1 ] || {{ : > \"$place/began\"; exit 0; }}; rm -rf dir; ln -s '{}' dir; git add -f dir; git commit -qm dir",
+        outside.display()
+    );
+    let ran = exits(run(&stage, &link, &[]), 0);
+    assert!(stage.marked("began"), "{ran}");
+    for told in [
+        "vendor of run.worktree is left out: git does not ignore it",
+        ".gitignore of run.worktree is left out: git does not ignore it",
+        "dir/.env of run.worktree is left out: ",
+    ] {
+        assert!(ran.stderr.contains(told), "{told}: {ran}");
+    }
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
+    let status = git(&stage, &["status", "--porcelain"]);
+    assert!(status.contains("?? vendor/"), "{status}");
+}
+
+/// An agent that comes back finds the ports that its setup wrote down.
+#[test]
+fn the_ports_of_a_worktree_stay_with_it() {
+    let stage = stage("- [ ] A\n- [ ] B\n");
+    set(&stage, "run.worktree.ports", &["4000+10"]);
+    set(
+        &stage,
+        "run.worktree.setup",
+        &["echo $FLAGPOST_PORT > .env.port"],
+    );
+    let body = r#"[ $task = 1 ] || [ -e "$place/answered" ] || { await first; flagpost stuck Which; exit; }
+        mark first; cat .env.port > "$place/written-$task"; echo $FLAGPOST_PORT > "$place/has-$task""#;
+    let ran = run(&stage, body, &[]);
+    assert_eq!(ran.code, 1, "{ran}");
+    stage.mark("answered");
+    stage.world.ok(["answer", "2", "This"]);
+    exits(run(&stage, body, &[]), 0);
+    for task in ["1", "2"] {
+        let (written, has) = (format!("written-{task}"), format!("has-{task}"));
+        assert_eq!(stage.left(&written), stage.left(&has), "{task}");
+    }
+    assert_ne!(stage.left("has-1"), stage.left("has-2"));
+}
+
 #[test]
 fn a_worktree_goes_once_its_teardown_succeeds() {
     let stage = stage("- [ ] A\n");
@@ -197,7 +295,8 @@ fn a_worktree_goes_once_its_teardown_succeeds() {
     let teardown =
         format!("pwd >> '{place}/torn'; [ -e '{place}/works' ] || {{ echo busy; exit 1; }}");
     set(&stage, "run.worktree.teardown", &[&teardown]);
-    exits(run(&stage, "true", &[]), 0);
+    let ran = exits(run(&stage, "true", &[]), 0);
+    assert!(ran.stderr.contains("its teardown failed: "), "{ran}");
     assert_eq!(left(&stage), 1);
     let cleaned = stage.world.ok(["worktree", "clean"]);
     assert!(cleaned.contains("its teardown failed:"), "{cleaned}");
@@ -243,6 +342,13 @@ fn the_submodules_of_the_repository_are_there() {
     );
     assert_eq!(stage.left("status"), "");
     assert_eq!(left(&stage), 0, "{ran}");
+    // Where a task moves it on, those that build on its branch have that, though nobody else does.
+    stage.import("- [ ] Moves\n- [ ] Builds (after: 1)\n");
+    let moves = r#"[ $task = 3 ] || [ $task = 2 ] || exit 0
+        if [ $task = 2 ]; then cd lib; echo b > b; git add b; git commit -qm b; cd ..; git commit -qam moved
+        else cat lib/b > "$place/moved"; fi"#;
+    let ran = exits(run(&stage, moves, &[]), 0);
+    assert_eq!(stage.left("moved"), "b\n", "{ran}");
     set(&stage, "run.worktree.submodules", &["false"]);
     stage.world.ok(["reopen", "1"]);
     exits(run(&stage, r#"ls lib > "$place/empty""#, &[]), 0);

@@ -197,9 +197,12 @@ impl<'h> Config<'h> {
         let here = self.repository.as_deref().filter(|_| is_general);
         let here = here.and_then(|repository| {
             let path = [vec![REPOSITORIES, repository], borrowed(&meant.path)].concat();
-            self.document.get(&path)
+            Some((self.document.get(&path)?, path.join(".")))
         });
-        let in_file = here.or_else(|| self.document.get(&borrowed(&meant.path)));
+        let (in_file, name_there) = match here {
+            Some((held, name)) => (Some(held), name),
+            None => (self.document.get(&borrowed(&meant.path)), name.to_owned()),
+        };
         let (value, origin) = match (from_environment, in_file) {
             (Some((variable, value)), _) => {
                 if !meant.known.takes(&value) {
@@ -211,7 +214,7 @@ impl<'h> Config<'h> {
                 Some(value) if meant.known.takes(&value) => (Some(value), Origin::File),
                 _ => {
                     let allowed = meant.known.allowed();
-                    return Err(self.wrong(name, &held, &allowed));
+                    return Err(self.wrong(&name_there, &held, &allowed));
                 }
             },
             (None, None) if default.is_some() => (default.clone(), Origin::Default),

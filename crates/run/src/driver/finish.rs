@@ -13,7 +13,12 @@ use flagpost_core::{
 use flagpost_model::{TaskId, plan::Graph, task::State};
 
 use super::{Driver, RunReport};
-use crate::{error::Result, events::RunEvent, scheduler::TaskOutcome};
+use crate::{
+    error::Result,
+    events::RunEvent,
+    scheduler::TaskOutcome,
+    worktree::{Because, Closed},
+};
 
 impl Driver<'_> {
     /// Everything is over: worktrees that hold nothing go, the session is archived.
@@ -167,6 +172,16 @@ impl Driver<'_> {
                 }
                 let closed = worktrees.end(&worktree, self.options.keep_worktrees);
                 let (said, kept) = (closed.to_string(), closed.is_kept());
+                if let Closed::Kept {
+                    because: Because::Teardown(how),
+                    ..
+                } = &closed
+                {
+                    let words = format!(
+                        "task {task}: its worktree stays, since its teardown failed: {how}"
+                    );
+                    self.tell(RunEvent::Notice { words })?;
+                }
                 self.tell(RunEvent::Worktree { task, said, kept })?;
             }
         }

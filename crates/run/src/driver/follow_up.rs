@@ -149,7 +149,7 @@ impl Driver<'_> {
                     "task {id}: its conversation could not be taken up again; it begins anew"
                 );
                 self.tell(RunEvent::Notice { words })?;
-                let provided = self.provided(&desk.cwd, desk.slot)?;
+                let provided = self.provided(&desk.cwd)?;
                 let about = (desk.agent, &desk.dir, &[][..], &provided[..]);
                 self.prompt(task, &worker, work.attempt, about)?
             }

@@ -204,7 +204,7 @@ impl Driver<'_> {
             unmerged,
             ..
         } = self.working_dir(task)?;
-        let provided = self.provided(&cwd, slot)?;
+        let provided = self.provided(&cwd)?;
         // A client finds its conversation only where that was.
         let next = next.filter(|next| Path::new(&next.resumable.dir) == cwd);
         let dir = self.patiently(|it| AttemptDir::make(&it.live, &task.id, attempt.number))?;
@@ -318,12 +318,8 @@ impl Driver<'_> {
             self.tell(RunEvent::Notice { words })?;
         }
         self.open_worktrees.insert(task.id.clone(), opened.worktree);
-        for path in opened.nowhere {
-            let path = path.display();
-            self.tell_once(format!(
-                "run.worktree.link names {path}, which is not there in {}: nothing leads to it",
-                self.stage.repository.top.display()
-            ))?;
+        for words in opened.left_out {
+            self.tell_once(words)?;
         }
         let missing = opened.missing.iter().map(Missing::to_string);
         Ok(WorkingDir {
@@ -333,10 +329,10 @@ impl Driver<'_> {
         })
     }
 
-    /// What the worktree of an agent in a slot came with, for its prompt.
-    pub(super) fn provided(&self, cwd: &Path, slot: usize) -> Result<Vec<String>> {
+    /// What the worktree of an agent came with, for its prompt.
+    pub(super) fn provided(&self, cwd: &Path) -> Result<Vec<String>> {
         Ok(match self.worktrees {
-            Some(_) => self.options.provision.told(cwd, slot)?,
+            Some(_) => self.options.provision.told(cwd)?,
             None => Vec::new(),
         })
     }

@@ -4,10 +4,15 @@
 //! and none goes on once the operator wants to end. A task whose setup fails is not begun: it stays as it was, with
 //! the reason as a note.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    time::Instant,
+};
 
-use flagpost_core::tasks;
+use flagpost_core::{self as core, tasks};
 use flagpost_model::{TaskId, session::Attempt};
+use jiff::SignedDuration;
 
 use super::{Driver, retry::OperatorRequest};
 use crate::{
@@ -18,7 +23,7 @@ use crate::{
     refusal::refusal,
     scheduler::{Event, NoLaunch},
     variables::{ATTEMPT, SESSION, SESSION_DIR, TASK},
-    worktree::Worktree,
+    worktree::{Provision, Worktree, uncommitted},
 };
 
 /// So many of the last lines of its output are noted.
@@ -33,8 +38,11 @@ pub(super) struct Setup {
     /// The slot, and which of the run's agents is to follow.
     slot: (usize, usize),
     log: PathBuf,
-    /// Why it was ended.
+    began: Instant,
+    /// Why the operator wants it no more.
     ended: Option<&'static str>,
+    /// Whether its time was up.
+    is_late: bool,
 }
 
 /// The setups that run. None outlives the run, however it ends.
@@ -74,6 +82,12 @@ impl Drop for Setups {
     }
 }
 
+/// A log, from the session's directory: that is another one once the run is over.
+fn in_session(log: &Path) -> String {
+    let name = log.file_name().unwrap_or_default().to_string_lossy();
+    format!("logs/{name} of the session")
+}
+
 impl Driver<'_> {
     /// Opens the worktree of a task that is to be worked on in a slot, and begins its setup, where it is new and has
     /// one: whether there is something to wait for.
@@ -96,7 +110,8 @@ impl Driver<'_> {
             return Ok(false);
         };
         let log = self.live.setup_log_path(id);
-        let mut set = provision.variables(slot.0);
+        let own = Provision::slot_of(&worktree.path);
+        let mut set = provision.variables(own.unwrap_or(slot.0));
         let own = [
             (TASK, id.as_str().into()),
             (ATTEMPT, attempt.number.to_string().into()),
@@ -115,7 +130,7 @@ impl Driver<'_> {
         let (running, _) = process::start(launch, id, self.ended)?;
         let words = format!(
             "task {id}: its worktree is set up by `{command}`; {} has its output",
-            log.display()
+            in_session(&log)
         );
         self.setups.0.insert(
             id.clone(),
@@ -126,7 +141,9 @@ impl Driver<'_> {
                 attempt,
                 slot,
                 log,
+                began: Instant::now(),
                 ended: None,
+                is_late: false,
             },
         );
         self.tell(RunEvent::Notice { words })?;
@@ -143,18 +160,23 @@ impl Driver<'_> {
         let failed = match (setup.ended, end_of(exited.status)) {
             (Some(why), _) => Some((why.to_owned(), false)),
             (None, CommandEnd::Failed(how)) => {
+                let how = match (setup.is_late, self.options.config.timeout) {
+                    (true, Some(most)) => format!("did not end within {most:#}"),
+                    _ => how,
+                };
                 let words = words_in(self.stage.home.fs(), &setup.log, LINES)?;
-                let log = setup.log.display();
+                let log = in_session(&setup.log);
                 let why = format!("`{}` {how}; {log} has its output. {words}", setup.command);
                 Some((why, true))
             }
             (None, CommandEnd::Passed | CommandEnd::Stopped) => None,
         };
-        if let Some(worktrees) = &self.worktrees {
-            worktrees.finish(&setup.worktree)?;
-        }
+        // A setup can break the worktree that it runs in.
+        let failed = match failed {
+            Some(failed) => Some(failed),
+            None => self.finish_setup(id, &setup)?.map(|why| (why, true)),
+        };
         let Some((why, is_its_fault)) = failed else {
-            self.tell_of_changes(id, &setup)?;
             let (slot, agent) = setup.slot;
             return self
                 .launch_in(slot, agent, id.clone(), setup.attempt)
@@ -181,24 +203,50 @@ impl Driver<'_> {
         }))
     }
 
-    /// Ends the setups that nobody waits for any more.
+    /// Ends the setups that nobody waits for any more, and those that take longer than an attempt may.
     pub(super) fn end_unwanted_setups(&mut self) {
         if self.wish > OperatorRequest::GoOn {
             self.setups.end_all("the operator ended the run");
         }
+        if let Some(most) = self
+            .options
+            .config
+            .timeout
+            .map(SignedDuration::unsigned_abs)
+        {
+            for setup in self
+                .setups
+                .0
+                .values_mut()
+                .filter(|it| it.began.elapsed() >= most)
+            {
+                setup.is_late = true;
+                setup.running.kill();
+            }
+        }
     }
 
-    /// What a setup changes of what git tracks is in the way of each task.
-    fn tell_of_changes(&mut self, id: &TaskId, setup: &Setup) -> Result<()> {
-        let changed = crate::worktree::uncommitted(&setup.worktree)?;
-        if changed.is_empty() {
-            return Ok(());
-        }
+    /// A worktree is ready for its agent; why it is not, where its setup broke it. What that changed of what git tracks
+    /// is told: it is in the way of each task.
+    fn finish_setup(&mut self, id: &TaskId, setup: &Setup) -> Result<Option<String>> {
+        let Some(worktrees) = &self.worktrees else {
+            return Ok(None);
+        };
+        let done = worktrees.finish(&setup.worktree);
+        let changed = match done.and_then(|()| uncommitted(&setup.worktree)) {
+            Ok(changed) if changed.is_empty() => return Ok(None),
+            Ok(changed) => changed,
+            Err(error) => {
+                let error = core::describe(&error);
+                return Ok(Some(format!("`{}` broke it: {error}", setup.command)));
+            }
+        };
         let words = format!(
             "task {id}: `{}` left files that git does not ignore, and the agent finds them as changes: {changed}",
             setup.command
         );
-        self.tell(RunEvent::Notice { words })
+        self.tell(RunEvent::Notice { words })?;
+        Ok(None)
     }
 
     fn note(&mut self, id: &TaskId, words: &str) -> Result<()> {

@@ -25,7 +25,7 @@ use crate::{
     error::Result,
     process::{self, Launch, Running, Stdin},
     variables::{ATTEMPT, RULES, SESSION, SESSION_DIR, TASK},
-    worktree,
+    worktree::{self, Provision},
 };
 
 /// What is to be started.
@@ -170,7 +170,12 @@ impl Driver<'_> {
         }
         let set = set.into_iter();
         let set = set.map(|(name, value)| (name.to_owned(), value));
-        let slot = it.worker.process_number().unwrap_or_default();
+        // The ports of a worktree stay with it, whoever works there.
+        let own = self
+            .worktrees
+            .as_ref()
+            .and_then(|_| Provision::slot_of(it.cwd));
+        let slot = own.or(it.worker.process_number()).unwrap_or_default();
         let set = set.chain(self.options.provision.variables(slot));
         let added = agent.env.iter();
         let added = added.map(|(name, value)| (name.clone(), OsString::from(value)));

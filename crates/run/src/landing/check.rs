@@ -115,7 +115,11 @@ impl Landing<'_> {
 
     /// Gives the tree of the checks what a worktree gets; whether the operator lets it come to that.
     fn provide(&mut self) -> Result<bool> {
-        let Some(command) = self.tree.provide()? else {
+        let (command, left_out) = self.tree.provide()?;
+        for words in left_out {
+            self.notice(words)?;
+        }
+        let Some(command) = command else {
             return Ok(true);
         };
         let home = self.stage.home;

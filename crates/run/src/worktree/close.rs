@@ -23,7 +23,8 @@ use flagpost_model::{TaskId, task::KeptWorktrees};
 use super::{
     Branch, FileList, Worktree, Worktrees,
     error::WorktreeResult,
-    provision::{Provision, is_unfinished, unlock},
+    open::unmake,
+    provision::{Provision, is_unfinished},
     reflog, status, submodules,
     submodules::LonelyCommits,
 };
@@ -165,6 +166,17 @@ impl Worktrees {
             because,
         };
         let path = Some(worktree.path.as_path());
+        match self.is_unfinished(&worktree.path) {
+            Ok(false) => {}
+            Ok(true) => {
+                let gone = unmake(&self.top, &worktree.path);
+                return match gone.and_then(|()| self.close_branch(&worktree.task)) {
+                    Ok(()) => Closed::Removed,
+                    Err(error) => kept(path, error.into()),
+                };
+            }
+            Err(error) => return kept(path, error.into()),
+        }
         let own = worktree.branch.full();
         let branch = match nothing_to_lose(&self.top, &worktree.path, Some(&own)) {
             Ok(branch) => branch,
@@ -184,6 +196,11 @@ impl Worktrees {
                 Err(error) => kept(None, error.into()),
             },
         }
+    }
+
+    fn is_unfinished(&self, path: &Path) -> WorktreeResult<bool> {
+        let mut entries = worktrees::entries(&self.top)?.into_iter();
+        Ok(entries.any(|it| it.path == path && is_unfinished(&it)))
     }
 
     /// The same at the end of a run, of which these stay.
@@ -266,10 +283,6 @@ pub(super) fn put_away(top: &Path, provision: &Provision, path: &Path, ignored: 
 /// Removes a worktree with which nothing would be lost.
 fn remove(top: &Path, provision: &Provision, path: &Path) -> Safe<()> {
     provision.tear_down(path)?;
-    let mut entries = worktrees::entries(top)?.into_iter();
-    if entries.any(|it| it.path == path && is_unfinished(&it)) {
-        unlock(top, path)?;
-    }
     submodules::empty(path)?;
     // Git looks once more itself, and would believe a setting that hides new files.
     Git::at(top)
@@ -332,7 +345,7 @@ fn is_only_place(top: &Path, path: &Path, own: Option<&str>) -> Safe<()> {
         let text = format!("git knows no worktree at {}", path.display());
         return Err(Because::Untellable(text));
     };
-    if let Some(why) = entry.locked.as_ref().filter(|_| !is_unfinished(entry)) {
+    if let Some(why) = &entry.locked {
         return Err(Because::Locked { why: why.clone() });
     }
     let Some(own) = own else {

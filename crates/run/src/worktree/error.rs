@@ -45,6 +45,12 @@ pub enum WorktreeError {
         /// The last lines of git and its hooks.
         said: String,
     },
+    /// A link of `run.worktree.link` cannot be made.
+    #[error("{reason}")]
+    NoLink {
+        /// Why not.
+        reason: &'static str,
+    },
     /// `git` failed.
     #[error(transparent)]
     Git(#[from] GitError),

@@ -20,6 +20,7 @@ use flagpost_model::{TaskId, finding::Code};
 use super::{
     Branch, Closed, LANDING, Provision, Worktree, WorktreeResult, Worktrees,
     close::{Because, nothing_to_lose, put_away},
+    provision::is_unfinished,
     root, status,
 };
 
@@ -77,7 +78,10 @@ pub fn left(home: &Home, repository: &Repository) -> WorktreeResult<Vec<LeftWork
     };
     let entries = entries.into_iter().filter(is_left);
     let looked_at = entries.map(|entry| LeftWorktree {
-        holds: nothing_to_lose(&repository.top, &entry.path, entry.branch.as_deref()).err(),
+        holds: match is_unfinished(&entry) {
+            true => None,
+            false => nothing_to_lose(&repository.top, &entry.path, entry.branch.as_deref()).err(),
+        },
         made_for: Worktrees::made_for(&root, &entry),
         path: entry.path,
         branch: entry.branch,

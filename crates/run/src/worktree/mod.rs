@@ -40,7 +40,7 @@ pub use keeping::{KeptWork, has_commits, keep, mark_passed};
 pub use left::{LeftWorktree, clean, findings, left};
 pub use open::Opened;
 pub use provision::Provision;
-pub use status::FileList;
+pub use status::{FileList, changed};
 pub use submodules::LonelyCommits;
 pub use touched::{Tree, stamp, touched};
 
@@ -179,6 +179,11 @@ pub fn git_dirs(dir: &Path) -> Vec<PathBuf> {
     let mut dirs: Vec<PathBuf> = text.lines().map(PathBuf::from).collect();
     dirs.dedup();
     dirs
+}
+
+/// Whether worktrees can be made in a repository: it is one of git's, and has a commit.
+pub fn can_have_worktrees(repository: &Repository) -> bool {
+    commit(&repository.top, "HEAD").is_ok_and(|it| it.is_some())
 }
 
 /// The files of a worktree that are in no commit and that the repository does not ignore.

@@ -31,8 +31,8 @@ pub struct Opened {
     pub missing: Vec<Missing>,
     /// What git said when it made it whole and failed all the same: a hook did.
     pub hook: Option<String>,
-    /// What was to be linked to and is not there.
-    pub nowhere: Vec<PathBuf>,
+    /// What it was to get and did not, and why, a line each.
+    pub left_out: Vec<String>,
     /// Whether it is not [`Worktrees::finish`]ed yet: its setup is to be run first.
     pub is_unfinished: bool,
 }
@@ -46,7 +46,7 @@ impl Worktrees {
         let head = self.head()?;
         let base = self.make_base()?;
         let entries = worktrees::entries(&self.top)?;
-        let mut nowhere = Vec::new();
+        let mut left_out = Vec::new();
         let mut is_unfinished = false;
         let (path, hook) = match self.existing(&base, task, &entries) {
             Some(entry) if !provision::is_unfinished(entry) => {
@@ -84,7 +84,8 @@ impl Worktrees {
             }
         }
         if is_unfinished {
-            nowhere = self.provision.fill(&self.top, &worktree.path)?;
+            let slot = provision::free_slot(&self.top)?;
+            left_out = self.provision.fill(&self.top, &worktree.path, slot)?;
             is_unfinished = self.provision.setup.is_some();
             if !is_unfinished {
                 self.finish(&worktree)?;
@@ -94,7 +95,7 @@ impl Worktrees {
             worktree,
             missing,
             hook,
-            nowhere,
+            left_out,
             is_unfinished,
         })
     }
@@ -215,7 +216,7 @@ fn free_path(root: &Path, task: &TaskId) -> PathBuf {
 }
 
 /// Removes a worktree that nobody was handed: all that is in it comes from the commit, or comes again.
-fn unmake(top: &Path, path: &Path) -> WorktreeResult<()> {
+pub(super) fn unmake(top: &Path, path: &Path) -> WorktreeResult<()> {
     if path.symlink_metadata().is_ok() {
         fsx::remove_tree(path)?;
     }

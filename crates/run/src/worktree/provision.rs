@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     close::{Because, Safe},
-    error::WorktreeResult,
+    error::{WorktreeError, WorktreeResult},
     status, submodules,
     touched::OURS,
 };
@@ -44,7 +44,7 @@ const RECORD: &str = "flagpost-provision";
 const TEARDOWN_LOG: &str = "flagpost-teardown.log";
 
 /// How long that may take.
-const TEARDOWN_LIMIT: SignedDuration = SignedDuration::from_mins(5);
+const TEARDOWN_LIMIT: SignedDuration = SignedDuration::from_mins(1);
 
 /// A file that is larger is not read to tell whether it changed: its time tells.
 const LARGE: u64 = 64 << 20;
@@ -71,7 +71,10 @@ pub struct Provision {
 
 /// What a worktree came with.
 #[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 struct Record {
+    /// The number of its ports; 0 where it has none.
+    slot: usize,
     /// Files, each with what was in it; of a link, where it leads.
     files: BTreeMap<String, String>,
     /// Directories that the setup made: all in them can be made again.
@@ -93,6 +96,12 @@ impl Provision {
         })
     }
 
+    /// The slot of whoever works in a worktree; none where it was made without one.
+    pub(crate) fn slot_of(worktree: &Path) -> Option<usize> {
+        let slot = Record::read(worktree).ok()?.slot;
+        (slot > 0).then_some(slot)
+    }
+
     /// What tells those who work in a slot which place, and which ports, are theirs. A landing has slot 0.
     pub(crate) fn variables(&self, slot: usize) -> Vec<(String, OsString)> {
         let port = self.ports.and_then(|it| it.port(slot));
@@ -101,8 +110,8 @@ impl Provision {
         [slot].into_iter().chain(port).collect()
     }
 
-    /// The same in words, for an agent, with what its worktree came with.
-    pub(crate) fn told(&self, worktree: &Path, slot: usize) -> WorktreeResult<Vec<String>> {
+    /// What a worktree came with, and its ports, in words for its agent.
+    pub(crate) fn told(&self, worktree: &Path) -> WorktreeResult<Vec<String>> {
         let mut told = Vec::new();
         let record = Record::read(worktree)?;
         if !record.files.is_empty() {
@@ -125,7 +134,7 @@ impl Provision {
         if let Some(setup) = &self.setup {
             told.push(format!("`{setup}` was run here already."));
         }
-        if let Some((ports, first)) = self.ports.and_then(|it| Some((it, it.port(slot)?))) {
+        if let Some((ports, first)) = self.ports.and_then(|it| Some((it, it.port(record.slot)?))) {
             let last = first.saturating_add(ports.each - 1);
             told.push(match ports.each {
                 1 => format!("Port {first} is yours alone; $FLAGPOST_PORT has it."),
@@ -142,38 +151,37 @@ impl Provision {
         !self.copy.is_empty()
             || !self.link.is_empty()
             || self.setup.is_some()
+            || self.ports.is_some()
             || top.join(INCLUDE).is_file()
             || self.submodules && top.join(".gitmodules").is_file()
     }
 
-    /// Gives a new worktree all but what the setup makes. Answers with the links that lead nowhere, which were not made.
-    pub(crate) fn fill(&self, top: &Path, worktree: &Path) -> WorktreeResult<Vec<PathBuf>> {
+    /// Gives the new worktree of a slot all but what the setup makes. What was left out, and why, a line each.
+    pub(crate) fn fill(
+        &self,
+        top: &Path,
+        worktree: &Path,
+        slot: usize,
+    ) -> WorktreeResult<Vec<String>> {
+        let mut left_out = Vec::new();
+        let mut tried = |path: &Path, done: WorktreeResult<()>| {
+            if let Err(error) = done {
+                let (path, error) = (path.display(), core::describe(&error));
+                left_out.push(format!("{path} of run.worktree is left out: {error}"));
+            }
+        };
         for path in self.to_copy(top)? {
-            let to = worktree.join(&path);
-            if to.symlink_metadata().is_err() {
-                make_parent(worktree, &to)?;
-                fsx::copy(&top.join(&path), &to)?;
-            }
+            tried(&path, copy(&top.join(&path), worktree, &path));
         }
-        let mut nowhere = Vec::new();
         for path in &self.link {
-            let (from, to) = (top.join(path), worktree.join(path));
-            if to.symlink_metadata().is_ok() {
-                continue;
-            }
-            if !from.exists() {
-                nowhere.push(path.clone());
-                continue;
-            }
-            make_parent(worktree, &to)?;
-            fsx::link(&from, &to)?;
-            exclude(worktree, path)?;
+            tried(path, link(top, worktree, path));
         }
         if self.submodules {
-            submodules::set_up(top, worktree)?;
+            left_out.extend(submodules::set_up(top, worktree)?);
         }
-        Record::of_files(worktree)?.write(worktree)?;
-        Ok(nowhere)
+        let files = Record::of_files(worktree)?;
+        Record { slot, ..files }.write(worktree)?;
+        Ok(left_out)
     }
 
     /// The files to copy, from the top of the repository: those that match, and that git ignores.
@@ -211,6 +219,13 @@ impl Provision {
 
     /// Lets go of a worktree that has all now; what is in it and in no commit is what it came with.
     pub(super) fn finish(top: &Path, worktree: &Path) -> WorktreeResult<()> {
+        let common = |dir| submodules::git_dirs(dir).map(|[_, common]| common);
+        if common(worktree)? != common(top)? {
+            return Err(WorktreeError::NoRepository {
+                dir: worktree.to_owned(),
+                reason: "it belongs to another repository now".to_owned(),
+            });
+        }
         Record::of_all(worktree)?.write(worktree)?;
         unlock(top, worktree)
     }
@@ -225,7 +240,7 @@ impl Provision {
             command,
             dir: worktree,
             log: &log,
-            set: Vec::new(),
+            set: self.variables(Self::slot_of(worktree).unwrap_or_default()),
             variables: &self.variables,
         };
         let fs = &fsx::RealFs;
@@ -239,6 +254,18 @@ impl Provision {
             }
         }
     }
+}
+
+/// The lowest slot that no worktree of the repository has.
+pub(super) fn free_slot(top: &Path) -> WorktreeResult<usize> {
+    let dirs = submodules::git_dirs(top)?[1].join("worktrees");
+    let names = fsx::names(&fsx::RealFs, &dirs).unwrap_or_default();
+    let taken: BTreeSet<usize> = names
+        .iter()
+        .filter_map(|name| Record::at(&dirs.join(name).join(RECORD)).ok())
+        .map(|record| record.slot)
+        .collect();
+    Ok((1..).find(|slot| !taken.contains(slot)).unwrap_or(1))
 }
 
 /// Whether a worktree does not have all yet: nobody was handed it.
@@ -263,8 +290,11 @@ pub(super) fn unlock(top: &Path, worktree: &Path) -> WorktreeResult<()> {
 
 impl Record {
     fn read(worktree: &Path) -> WorktreeResult<Self> {
-        let path = submodules::git_dirs(worktree)?[0].join(RECORD);
-        let bytes = fsx::read(&fsx::RealFs, &path)?.unwrap_or_default();
+        Self::at(&submodules::git_dirs(worktree)?[0].join(RECORD))
+    }
+
+    fn at(path: &Path) -> WorktreeResult<Self> {
+        let bytes = fsx::read(&fsx::RealFs, path)?.unwrap_or_default();
         // An agent may have written it: what cannot be read says nothing.
         Ok(serde_json::from_slice(&bytes).unwrap_or_default())
     }
@@ -287,7 +317,10 @@ impl Record {
     /// The same once the setup has run: a directory that it made counts as a whole.
     fn of_all(worktree: &Path) -> WorktreeResult<Self> {
         let before = Self::read(worktree)?;
-        let mut record = Self::default();
+        let mut record = Self {
+            slot: before.slot,
+            ..Self::default()
+        };
         for path in status::ignored(worktree)? {
             let path = Path::new(OsStr::from_bytes(&path));
             let is_within = |file: &String| Path::new(file).starts_with(path);
@@ -359,19 +392,57 @@ fn kind_of(path: &Path) -> Option<FileKind> {
     Some(stat.kind)
 }
 
+/// Copies a file into a worktree, where nothing is in its place.
+fn copy(from: &Path, worktree: &Path, path: &Path) -> WorktreeResult<()> {
+    let to = worktree.join(path);
+    if to.symlink_metadata().is_ok() {
+        return Ok(());
+    }
+    make_parent(worktree, &to)?;
+    Ok(fsx::copy(from, &to)?)
+}
+
+/// Links a worktree to what git ignores in the repository's own, where nothing is in its place.
+fn link(top: &Path, worktree: &Path, path: &Path) -> WorktreeResult<()> {
+    let (from, to) = (top.join(path), worktree.join(path));
+    let reason = match from.exists() {
+        false => "nothing is there",
+        true if !is_ignored(top, path)? => "git does not ignore it",
+        true if to.symlink_metadata().is_ok() => return Ok(()),
+        true => {
+            make_parent(worktree, &to)?;
+            fsx::link(&from, &to)?;
+            return exclude(worktree, path);
+        }
+    };
+    Err(WorktreeError::NoLink { reason })
+}
+
+fn is_ignored(tree: &Path, path: &Path) -> WorktreeResult<bool> {
+    let mut ask = Git::at(tree)
+        .args(&["check-ignore", "--quiet", "--"])
+        .arg(path);
+    Ok(ask.ask()?.code() == Some(0))
+}
+
 /// Makes the directory in which something is to be put, within a worktree. A link there would lead elsewhere.
 fn make_parent(worktree: &Path, path: &Path) -> WorktreeResult<()> {
     let parent = path.parent().unwrap_or(worktree);
     fsx::must_not_be_linked(&fsx::RealFs, worktree, parent)?;
-    Ok(fsx::make_dirs(&fsx::RealFs, parent)?)
+    let below = parent.strip_prefix(worktree).unwrap_or(parent);
+    let mut dir = worktree.to_owned();
+    for part in below {
+        dir.push(part);
+        if !is_dir(&dir) {
+            fsx::make_shared_dir(&fsx::RealFs, &dir)?;
+        }
+    }
+    Ok(())
 }
 
 /// Sees to it that git ignores a link. A pattern that ends in a slash means directories, and a link is none.
 fn exclude(worktree: &Path, path: &Path) -> WorktreeResult<()> {
-    let mut ask = Git::at(worktree)
-        .args(&["check-ignore", "--quiet", "--"])
-        .arg(path);
-    if ask.ask()?.code() == Some(0) {
+    if is_ignored(worktree, path)? {
         return Ok(());
     }
     let info = submodules::git_dirs(worktree)?[1].join("info");

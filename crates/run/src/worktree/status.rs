@@ -160,7 +160,7 @@ pub(super) fn ignored(worktree: &Path) -> WorktreeResult<Vec<Vec<u8>>> {
 }
 
 /// The tracked files that a fast-forward could meet: it leaves what submodules stand on alone.
-pub(crate) fn changed(worktree: &Path) -> WorktreeResult<FileList> {
+pub fn changed(worktree: &Path) -> WorktreeResult<FileList> {
     stands_alone(worktree)?;
     let out = Git::at(worktree)
         .args(&["status", "--porcelain=v1", "-z", "--no-renames"])

@@ -57,69 +57,78 @@ fn all_set_up(worktree: &Path) -> WorktreeResult<Vec<PathBuf>> {
 }
 
 /// Sets those up in a worktree that are set up in the repository's own working tree, from there: nothing is asked of a
-/// remote. Each has the remote that it has there. Those that are there come to stand on the commit that is wanted.
-pub(super) fn set_up(top: &Path, worktree: &Path) -> WorktreeResult<()> {
-    let (there, missing) = places(worktree)?;
-    for place in there {
-        let (own, there) = (top.join(&place), worktree.join(&place));
-        let mut pointer = OsString::from(":");
-        pointer.push(&place);
-        let wanted = Git::at(worktree).args(&["rev-parse"]).arg(pointer).run()?;
-        let wanted = text(&wanted);
-        if git::commit(&there, "HEAD")?.as_ref() == Some(&wanted) || !own.join(".git").exists() {
-            continue;
-        }
-        Git::at(&there)
-            .args(&["fetch", "--quiet"])
-            .arg(&own)
-            .arg(&wanted)
-            .run_patiently()?;
-        Git::at(&there)
-            .args(&["checkout", "--quiet", "--detach", &wanted])
-            .run_patiently()?;
-        set_up(&own, &there)?;
+/// remote. Each has the remote that it has there. Those that are there come to stand on the commit that is wanted. What
+/// could not be done, in words.
+pub(super) fn set_up(top: &Path, worktree: &Path) -> WorktreeResult<Vec<String>> {
+    // Where another task moved one on, its worktree alone may have the commit.
+    if let Some(base) = git::commit(top, "HEAD")? {
+        let tip = git::commit(worktree, "HEAD")?;
+        bring_pointed(top, &base, tip.as_deref().unwrap_or(&base))?;
     }
-    for place in missing {
-        let own = top.join(&place);
-        let Some(name) = name_of(worktree, &place)?.filter(|_| own.join(".git").exists()) else {
+    let mut left_out = Vec::new();
+    let (there, missing) = places(worktree)?;
+    let [own_dir, _] = git_dirs(worktree)?;
+    let names = names(&own_dir, "HEAD")?;
+    for place in there.iter().chain(&missing) {
+        let (own, there) = (top.join(place), worktree.join(place));
+        let name = names.iter().find(|(path, _)| Path::new(path) == place);
+        let Some((_, name)) = name.filter(|_| own.join(".git").exists()) else {
             continue;
         };
-        let url = format!("submodule.{name}.url={}", own.display());
-        Git::at(worktree)
-            .config("protocol.file.allow=always")
-            .config(&url)
-            .args(&["submodule", "--quiet", "update", "--init", "--"])
-            .arg(&place)
-            .run_patiently()?;
-        let there = worktree.join(&place);
-        let mut ask = Git::at(&own).args(&["remote", "get-url", "origin"]);
-        let remote = ask.ask()?;
-        if remote.code() == Some(0) {
-            Git::at(&there)
-                .args(&["remote", "set-url", "origin"])
-                .arg(text(&remote.out))
-                .run()?;
+        let done = match missing.contains(place) {
+            true => make(worktree, (place, name), &own),
+            false => move_on(worktree, place, &own),
+        };
+        match done.and_then(|()| set_up(&own, &there)) {
+            Ok(within) => left_out.extend(within),
+            Err(error) => {
+                let (place, error) = (place.display(), flagpost_core::describe(&error));
+                left_out.push(format!("submodule {place} could not be set up: {error}"));
+            }
         }
-        set_up(&own, &there)?;
+    }
+    Ok(left_out)
+}
+
+/// Makes a worktree's own copy of a submodule.
+fn make(worktree: &Path, (place, name): (&Path, &str), from: &Path) -> WorktreeResult<()> {
+    let url = format!("submodule.{name}.url={}", from.display());
+    Git::at(worktree)
+        .config("protocol.file.allow=always")
+        .config(&url)
+        .args(&["submodule", "--quiet", "update", "--init", "--"])
+        .arg(place)
+        .run_patiently()?;
+    let mut ask = Git::at(from).args(&["remote", "get-url", "origin"]);
+    let remote = ask.ask()?;
+    if remote.code() == Some(0) {
+        Git::at(&worktree.join(place))
+            .args(&["remote", "set-url", "origin"])
+            .arg(text(&remote.out))
+            .run()?;
     }
     Ok(())
 }
 
-/// The name that a working tree's `.gitmodules` has for the submodule at a place.
-fn name_of(worktree: &Path, place: &Path) -> WorktreeResult<Option<String>> {
-    let mut ask = Git::at(worktree)
-        .args(&["config", "--file", ".gitmodules", "--null"])
-        .args(&["--get-regexp", r"^submodule\..*\.path$"]);
-    let answer = ask.ask()?;
-    let lines = answer.out.split(|&byte| byte == 0);
-    let mut entries = lines.filter_map(|line| {
-        let end = line.iter().position(|&byte| byte == b'\n')?;
-        let key = std::str::from_utf8(&line[..end]).ok()?;
-        let name = key.strip_prefix("submodule.")?.strip_suffix(".path")?;
-        Some((name, Path::new(OsStr::from_bytes(&line[end + 1..]))))
-    });
-    let found = entries.find(|(_, path)| *path == place);
-    Ok(found.map(|(name, _)| name.to_owned()))
+/// Brings a worktree's own copy of a submodule to the commit that the worktree wants.
+fn move_on(worktree: &Path, place: &Path, from: &Path) -> WorktreeResult<()> {
+    let there = worktree.join(place);
+    let mut pointer = OsString::from(":");
+    pointer.push(place);
+    let wanted = Git::at(worktree).args(&["rev-parse"]).arg(pointer).run()?;
+    let wanted = text(&wanted);
+    if git::commit(&there, "HEAD")?.as_ref() == Some(&wanted) {
+        return Ok(());
+    }
+    Git::at(&there)
+        .args(&["fetch", "--quiet"])
+        .arg(from)
+        .arg(&wanted)
+        .run_patiently()?;
+    Git::at(&there)
+        .args(&["checkout", "--quiet", "--detach", &wanted])
+        .run_patiently()?;
+    Ok(())
 }
 
 /// Empties the submodules of a worktree and removes the repositories that it has for them: git removes no worktree

@@ -129,10 +129,10 @@ fn open(worktrees: &Worktrees, task: &str) -> Worktree {
         worktree,
         missing,
         hook,
-        nowhere,
+        left_out,
         is_unfinished,
     } = worktrees.open(&id(task), &[]).unwrap();
-    assert!(nowhere.is_empty() && !is_unfinished);
+    assert!(left_out.is_empty() && !is_unfinished);
     assert!(missing.is_empty());
     assert_eq!(hook, None);
     worktree

@@ -79,7 +79,7 @@ impl SettingKind for TreePaths {
                 |it: Component<'_>| matches!(it, Component::Normal(name) if name != ".git");
             let path = Path::new(text.trim_end_matches('/'));
             let is_below = path.components().all(is_name) && path.components().next().is_some();
-            (is_below && !text.contains('\0')).then(|| path.to_owned())
+            (is_below && !text.contains(char::is_control)).then(|| path.to_owned())
         };
         paths.iter().map(path).collect()
     }
@@ -112,7 +112,10 @@ impl SettingKind for PortRange {
         };
         let (first, each) = text.split_once('+').unwrap_or((&text, "1"));
         let (first, each) = (first.parse().ok()?, each.parse().ok()?);
-        (first >= 1024 && each > 0).then_some(PortBlocks { first, each })
+        let blocks = PortBlocks { first, each };
+        // A landing has the first, and one agent the second.
+        let has_room = each > 0 && blocks.port(1)?.checked_add(each - 1).is_some();
+        (first >= 1024 && has_room).then_some(blocks)
     }
 }
 
@@ -146,6 +149,7 @@ mod tests {
             ".git",
             "web/.git/x",
             "a\0",
+            "a\n*",
         ] {
             assert_eq!(read(text), None, "{text:?}");
         }
@@ -177,6 +181,7 @@ mod tests {
             "70000",
             "3000+10+1",
             "3000-3010",
+            "65530+10",
         ] {
             assert_eq!(read(text), None, "{text:?}");
         }
