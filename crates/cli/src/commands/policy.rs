@@ -1,14 +1,14 @@
 //! `policy`: which rules may decide on briefs, and on what agents want to do.
 
 use clap::Subcommand;
-use flagpost_core::policy;
+use flagpost_core::{permissions::Permissions, policy};
 use flagpost_model::view;
 
 use crate::{
     context::Context,
     output::Answer,
     streams::{confirm, say},
-    terminal::clean,
+    terminal::{clean, counted},
 };
 
 /// The verbs on policies.
@@ -21,7 +21,7 @@ pub enum PolicyCommand {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost policy accept\n\n\
     Prints policy.toml, which is the repository's own or else the home's, and asks. Its hash goes into the\n\
-    history. A policy that was changed, or never accepted, lets nothing through. Each repository accepts\n\
+    history. A policy that was changed, or never accepted, decides nothing. Each repository accepts\n\
     for itself.")]
 pub struct AcceptArgs {
     /// Do not ask
@@ -73,13 +73,18 @@ pub fn run(context: &Context, verb: &PolicyCommand) -> anyhow::Result<Answer> {
     );
     confirm(args.yes, &question, "nothing was accepted")?;
     let already = policy::accept(home, &repository.id, &context.operator()?, &seen)?;
-    let said = match already {
+    let mut said = match already {
         true => format!("the policy of {} counts already", repository.name),
         false => format!(
             "the policy of {} counts as it is printed here",
             repository.name
         ),
     };
+    let decided = Permissions::of(home, &repository.id).decide_by_policy()?;
+    if decided > 0 {
+        let requests = counted(decided, "waiting request", "waiting requests");
+        said += &format!("\nits rules decided {requests}");
+    }
     let sha256 = seen.policy.sha256.map(String::from);
     Ok(Answer::of(&AcceptedPolicy::new(Some(path), sha256, already)).text(said))
 }

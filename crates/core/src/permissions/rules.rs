@@ -175,6 +175,25 @@ impl Permissions<'_> {
         }))
     }
 
+    /// Decides by the policy on what was asked before it counted, durable on return: how many requests.
+    pub fn decide_by_policy(&self) -> Result<usize> {
+        self.home.transact(|| {
+            let change = self.change()?;
+            let mut decided = 0;
+            for found in self.scan()?.all {
+                let ruled = match found.waits() && found.is_as_asked {
+                    true => self.ruled(found.request(), None, change.at)?,
+                    false => None,
+                };
+                if let Some(decision) = ruled {
+                    self.put(&decision.by, vec![found], &decision)?;
+                    decided += 1;
+                }
+            }
+            Ok(decided)
+        })
+    }
+
     /// Who began the run that this line tells of, and its rules; none where it tells of something else.
     fn run_rules(
         &self,

@@ -71,6 +71,32 @@ fn an_accepted_rule_answers_and_is_on_record() {
     }
 }
 
+/// An operator with twenty requests on the screen writes a rule.
+#[test]
+fn a_policy_decides_on_what_waits_as_soon_as_it_is_accepted() {
+    let world = with_workers();
+    let hooks = ["npm ci", "git push", "ls"].map(|command| {
+        let sent = wants(&world, "W1", command);
+        asks(&world, "W1", &sent)
+    });
+    fs::write(
+        policy(&world),
+        "[[allow]]\ninput = \"npm *\"\n\n[[deny]]\ninput = \"git push*\"\n",
+    )
+    .unwrap();
+    let said = world.ok(["policy", "accept", "--yes"]);
+    assert!(
+        said.contains("its rules decided 2 waiting requests"),
+        "{said}"
+    );
+    let [ci, push, ls] = hooks;
+    assert_eq!(decision(ci), allowed());
+    assert_eq!(decision(push).0, "deny");
+    tells!(last(&world)["detail"], {"rule": "git push*", "via": "policy"});
+    world.ok(["deny", &waiting(&world)[0].to_string(), "no"]);
+    assert_eq!(decision(ls).0, "deny");
+}
+
 #[test]
 fn a_rule_that_nobody_accepted_allows_nothing() {
     let world = with_workers();
