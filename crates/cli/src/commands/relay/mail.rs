@@ -26,7 +26,7 @@ use crate::{
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost inbox W3 7")]
 pub struct InboxArgs {
-    /// Only this worker's
+    /// Only this worker's briefs
     worker: Option<String>,
     /// This brief in full
     #[arg(requires = "worker")]
@@ -67,7 +67,7 @@ impl InboxArgs {
 #[command(after_help = "Example: flagpost outbox W3 2\n\
     A report that was shown in full counts as read, unless another worker looks at it.")]
 pub struct OutboxArgs {
-    /// Only this worker's
+    /// Only this worker's reports
     worker: Option<String>,
     /// This report in full
     #[arg(requires = "worker")]
