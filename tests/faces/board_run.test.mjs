@@ -42,7 +42,7 @@ async function worldOf(t, subjects) {
     renameSync(file(task, attempt, `new ${n}`), file(task, attempt, String(n)));
   };
   const end = (task, how = 'passes', attempt = 1) => world.write(file(task, attempt, how), '');
-  const run = () => world.start('run', '--agent', `sh ${join(world.user, 'agent.sh')} ${join(world.user, 'says')}`, '--retries', '2', '--quiet');
+  const run = () => world.start('run', '--agent', `sh ${join(world.user, 'agent.sh')} ${join(world.user, 'says')}`, '--retries', '2', '--schedule', 'waves', '--quiet');
   const session = () => until('there is a run', async () => (await world.get('/v1/sessions')).json.sessions[0]);
   return { world, say, end, run, session };
 }

@@ -130,7 +130,34 @@ pub fn run(context: &Context, args: &LandArgs) -> anyhow::Result<Answer> {
     // Whoever goes on has been told.
     git.keep(&context.home, &repository)?;
     let report = watched(context, &repository, &list, &terms)?;
-    Ok(answer(context, &report, &terms))
+    let mut answer = answer(context, &report, &terms);
+    if report.landed.is_empty() && report.is_whole() && !terms.requests {
+        answer.text += &Screen::of(context).wrapped(&why_nothing(&list, &view()?)?);
+    }
+    Ok(answer)
+}
+
+/// Why nothing of a list is to land; nothing where something is.
+fn why_nothing(list: &List<'_>, view: &LandingView) -> anyhow::Result<String> {
+    if !view.queue.branches.is_empty() || view.queue.staged.is_some() {
+        return Ok(String::new());
+    }
+    let shared = view.without_branch(list)?;
+    let without: Vec<TaskId> = view.no_commit.iter().map(|(id, _)| id.clone()).collect();
+    let mut text = String::new();
+    if !without.is_empty() {
+        text += &format!("passed without a commit: {}\n", ids(&without));
+    }
+    if !shared.is_empty() {
+        text += &format!(
+            "passed without a branch of their own, as with --shared: {}\n",
+            ids(&shared)
+        );
+    }
+    if text.is_empty() && view.landed.is_empty() {
+        text = "no task has passed yet\n".to_owned();
+    }
+    Ok(text)
 }
 
 /// The tasks that are named, each with something to land.

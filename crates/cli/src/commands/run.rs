@@ -19,7 +19,7 @@ use flagpost_core::{
     sessions::{self, Sessions},
 };
 use flagpost_model::{
-    TaskId, WorkerId,
+    WorkerId,
     glob::Glob,
     permission::rule::RuleInput,
     plan::{Graph, Schedule, is_open},
@@ -240,7 +240,7 @@ pub fn run(context: &Context, args: &RunArgs) -> anyhow::Result<Answer> {
     loop {
         let (report, account) = watched(context, &context.home, &repository, &list, &options)?;
         if !goes_on(&list, &report, &options)? {
-            return Ok(answer(context, &list, &report, &account));
+            return Ok(answer(context, (&repository, &list), &report, &account));
         }
         streams::say("what did not land is done again");
     }
@@ -521,7 +521,12 @@ fn plan(context: &Context, config: &RunConfig, rehearsal: &Rehearsal, loaded: &L
     Answer::of(&body).text(text).ids(waves.iter().flatten())
 }
 
-fn answer(context: &Context, list: &List<'_>, report: &RunReport, account: &RunProgress) -> Answer {
+fn answer(
+    context: &Context,
+    (repository, list): (&Repository, &List<'_>),
+    report: &RunReport,
+    account: &RunProgress,
+) -> Answer {
     let counts = OutcomeCounts::of(account);
     let shown = report
         .dir
@@ -535,10 +540,11 @@ fn answer(context: &Context, list: &List<'_>, report: &RunReport, account: &RunP
     };
     let screen = Screen::of(context);
     let mut text = progress::summary(account, &next, screen);
-    text += &screen.wrapped(&without_commit(list, report));
-    if let Some(landing) = &report.landing {
-        text += &screen.wrapped(&land::what_is_left(landing));
-    }
+    text += &screen.wrapped(&answers::without_commit(list, report));
+    text += &match &report.landing {
+        Some(landing) => screen.wrapped(&land::what_is_left(landing)),
+        None => answers::to_land(repository, list),
+    };
     let has_landed = report.landing.as_ref().is_none_or(LandingReport::is_whole);
     let body = RunAnswer {
         list: list.id(),
@@ -560,23 +566,6 @@ fn answer(context: &Context, list: &List<'_>, report: &RunReport, account: &RunP
         false => u8::from(counts.passed < report.fates.len() || !has_landed),
     };
     answer
-}
-
-/// The tasks that passed without a commit, in a line; nothing where there are none.
-fn without_commit(list: &List<'_>, report: &RunReport) -> String {
-    let since = |id: &TaskId| list.task(id).ok()?.task.landing?.no_commit();
-    let ids = report.fates.iter().map(|(id, _)| id);
-    let tasks: Vec<&str> = ids
-        .filter(|id| since(id).is_some())
-        .map(TaskId::as_str)
-        .collect();
-    match tasks.is_empty() {
-        true => String::new(),
-        false => format!(
-            "passed without a commit, so nothing of them lands: {}\n",
-            tasks.join(", ")
-        ),
-    }
 }
 
 /// The command as it was typed, for a shell.

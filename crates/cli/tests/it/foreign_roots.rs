@@ -107,11 +107,9 @@ fn every_verb_works_on_such_a_list() {
     $ run --agent true
     2 of 2 passed
     session exec-session-20260513-142500: .claude/sessions/exec-session-20260513-142500/session_summary.md
-    2> session exec-session-20260513-142500: 2 tasks in 2 waves
-    2> wave 1 of 2
+    2> session exec-session-20260513-142500: 2 tasks
     2>   start 2 Parser (try 1 of 3)
     2>   passed 2 Parser (0 s)
-    2> wave 2 of 2
     2>   start 3 Printer (try 1 of 3)
     2>   passed 3 Printer (0 s)
     $ list --all

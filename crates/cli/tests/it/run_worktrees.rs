@@ -347,7 +347,7 @@ fn a_task_that_passes_without_a_commit_says_so() {
     );
     assert!(!told.contains("task 1 passed, no commit"), "{ran}");
     let last = "passed without a commit, so nothing of them lands: 2\n";
-    assert!(ran.stdout.ends_with(last), "{ran}");
+    assert!(ran.stdout.contains(last), "{ran}");
     // Whoever asks later hears it, too.
     let says = "2 passed, no commit: nothing of it lands";
     for words in [
@@ -502,4 +502,74 @@ fn what_an_agent_committed_and_left_comes_onto_its_branch_or_a_person_is_asked()
     );
     stage.world.ok(["land", "--yes", "--check", "true"]);
     assert!(worktrees(&stage).is_empty());
+}
+
+/// Whoever lets several agents work side by side need not know of worktrees to have them.
+#[test]
+fn each_task_has_a_worktree_where_several_agents_may_work_side_by_side() {
+    let body = r#"pwd >> "$place/dirs""#;
+    for (setting, args, shares) in [
+        (None, &[][..], false),
+        (None, &["--max-parallel", "1"], true),
+        (None, &["--shared"], true),
+        (Some("never"), &[], true),
+        (Some("never"), &["--worktrees"], false),
+        (Some("never"), &["--land"], false),
+        (Some("always"), &["--max-parallel", "1"], false),
+    ] {
+        let stage = stage("- [ ] A\n");
+        if let Some(setting) = setting {
+            stage.world.ok(["config", "set", "run.worktrees", setting]);
+        }
+        exits(stage.run(body, args), 0);
+        let web = stage.world.repository().canonicalize().unwrap();
+        let is_shared = stage.left("dirs") == format!("{}\n", web.display());
+        assert_eq!(is_shared, shares, "{setting:?} {args:?}");
+    }
+    // There is nothing to begin a branch from.
+    let stage = Stage::new("- [ ] A\n");
+    exits(stage.run(body, &[]), 0);
+    assert!(stage.left("dirs").ends_with("/web\n"));
+    says(
+        stage
+            .world
+            .flagpost(["run", "--agent", "true", "--shared", "--land"]),
+        2,
+        &["cannot be used with"],
+    );
+}
+
+#[test]
+fn what_is_in_no_commit_is_named_since_no_agent_sees_it() {
+    let stage = stage("- [ ] A\n");
+    let readme = stage.world.repository().join("README");
+    fs::write(&readme, "one\n").unwrap();
+    git(&stage, &["add", "README"]);
+    git(&stage, &["commit", "-qm", "readme"]);
+    fs::write(&readme, "two\n").unwrap();
+    let ran = exits(stage.run(r#"cp README "$place/sees""#, &[]), 0);
+    let told = "the agents do not see what you have in no commit: README";
+    assert!(ran.stderr.contains(told), "{ran}");
+    assert_eq!(stage.left("sees"), "one\n");
+}
+
+#[test]
+fn a_run_says_how_its_branches_land_and_a_landing_why_nothing_does() {
+    let land = |stage: &Stage| stage.world.ok(["land", "--yes"]);
+    let stage = stage("- [ ] A\n- [ ] B\n");
+    assert!(land(&stage).contains("no task has passed yet"));
+    let ran = stage.run("true", &["--shared"]);
+    assert!(!ran.stdout.contains("flagpost land"), "{ran}");
+    let told = "passed without a branch of their own, as with --shared: 1, 2\n";
+    assert!(land(&stage).contains(told), "{}", land(&stage));
+    stage.world.ok(["reopen", "1"]);
+    stage.run("true", &[]);
+    let told = "passed without a commit: 1\n";
+    assert!(land(&stage).contains(told), "{}", land(&stage));
+    stage.world.ok(["reopen", "1"]);
+    stage.world.ok(["reopen", "2"]);
+    let ran = stage.run(COMMIT, &[]);
+    let told = "next: bring 2 branches onto main\n  flagpost land\n";
+    assert!(ran.stdout.contains(told), "{ran}");
+    lands_two(&stage);
 }

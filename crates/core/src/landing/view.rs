@@ -4,7 +4,7 @@
 //! passed with nothing to land.
 //! A look changes nothing.
 
-use flagpost_model::TaskId;
+use flagpost_model::{TaskId, task::State};
 use jiff::Timestamp;
 
 use super::{LandingActivity, LandingQueue, QueuedBranch, Target, queue};
@@ -77,5 +77,18 @@ impl LandingView {
     /// The branches, each with how many commits the target lacks.
     pub fn branches(&self) -> impl Iterator<Item = (&QueuedBranch, u64)> {
         self.queue.branches.iter().zip(self.ahead.iter().copied())
+    }
+
+    /// The tasks that passed and of which neither a branch waits nor a landing is known: they were done in a working
+    /// tree that others share, or landed by hand.
+    pub fn without_branch(&self, list: &List<'_>) -> Result<Vec<TaskId>> {
+        let outlines = list.load()?.outlines.into_iter();
+        let passed = outlines.filter(|it| it.state == State::Completed);
+        let has_none = |id: &TaskId| {
+            let waits = self.queue.branches.iter().any(|it| it.task == *id);
+            let known = list.task(id).is_ok_and(|it| it.task.landing.is_some());
+            !waits && !known
+        };
+        Ok(passed.map(|it| it.id).filter(has_none).collect())
     }
 }

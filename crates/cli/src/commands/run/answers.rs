@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use flagpost_core::Skipped;
+use flagpost_core::{List, Repository, Skipped, landing::LandingView};
 use flagpost_model::{ListRef, SessionId, TaskId, view};
+use flagpost_run::RunReport;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -60,5 +61,36 @@ view! {
     pub struct SkippedTask<'a> from it: &'a (TaskId, String) {
         id: &'a TaskId = &it.0,
         why: &'a str = &it.1,
+    }
+}
+
+/// The tasks that passed without a commit, in a line; nothing where there are none.
+pub fn without_commit(list: &List<'_>, report: &RunReport) -> String {
+    let since = |id: &TaskId| list.task(id).ok()?.task.landing?.no_commit();
+    let ids = report.fates.iter().map(|(id, _)| id);
+    let tasks: Vec<&str> = ids
+        .filter(|id| since(id).is_some())
+        .map(TaskId::as_str)
+        .collect();
+    match tasks.is_empty() {
+        true => String::new(),
+        false => format!(
+            "passed without a commit, so nothing of them lands: {}\n",
+            tasks.join(", ")
+        ),
+    }
+}
+
+/// The command that brings the work that passed onto the target, with what it is for; nothing where none waits.
+pub fn to_land(repository: &Repository, list: &List<'_>) -> String {
+    // Where it cannot be told, 'flagpost land' says why.
+    let Ok(view) = LandingView::of(repository, list, None) else {
+        return String::new();
+    };
+    let target = &view.queue.target.branch;
+    match view.queue.ready().count() {
+        0 => String::new(),
+        1 => format!("next: bring 1 branch onto {target}\n  flagpost land\n"),
+        n => format!("next: bring {n} branches onto {target}\n  flagpost land\n"),
     }
 }
