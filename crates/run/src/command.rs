@@ -129,7 +129,11 @@ pub(crate) fn end_of(status: ExitStatus) -> CommandEnd {
 
 /// So many of the last lines of its words, in a sentence.
 pub(crate) fn words_in(fs: &dyn Fs, log: &Path, most: usize) -> Result<String, CommandError> {
-    let len = fsx::stat(fs, log)?.map_or(0, |stat| stat.len);
+    // Somebody may have removed it.
+    let Some(stat) = fsx::stat(fs, log)? else {
+        return Ok("It printed nothing.".to_owned());
+    };
+    let len = stat.len;
     let from = len.saturating_sub(TAIL);
     let read = fs.read_part(log, from, len - from);
     let bytes = read.map_err(disk::Error::io("read", log))?;

@@ -573,3 +573,18 @@ fn a_run_says_how_its_branches_land_and_a_landing_why_nothing_does() {
     assert!(ran.stdout.contains(told), "{ran}");
     lands_two(&stage);
 }
+
+/// An agent that looks, and a person in its worktree, see the run that it is part of.
+#[test]
+fn who_stands_in_a_tasks_worktree_sees_its_run() {
+    let stage = stage("- [ ] A\n");
+    let body = r#""$FLAGPOST_BIN" status > "$place/status"; "$FLAGPOST_BIN" session show > "$place/shown""#;
+    exits(run(&stage, body, &[]), 0);
+    for name in ["status", "shown"] {
+        let told = stage.left(name);
+        assert!(
+            told.contains("exec-session-20260513-142500"),
+            "{name}: {told}"
+        );
+    }
+}

@@ -15,9 +15,7 @@ use super::{HookCaller, HookLog, short};
 use crate::{
     config::{Config, keys::GATE_WAIT},
     error::{FailureKind, Result, judge},
-    git::worktrees,
     permissions::{NewRequest, Permissions, StoredRequest},
-    repository::Repository,
     sessions::{SessionStatus, Sessions},
 };
 
@@ -92,20 +90,9 @@ impl HookCaller<'_> {
         let Some(session) = claim.and_then(|it| it.session.clone()) else {
             return Ok(None);
         };
-        // The agent stands in a worktree of its own, and its run in another one.
-        let own = self.repository.top.clone();
-        let others = || worktrees::entries(&own).unwrap_or_default();
-        let tops = std::iter::once(own.clone());
-        let mut tops = tops.chain(std::iter::once_with(others).flatten().map(|it| it.path));
-        let lives = tops.any(|top| {
-            let repository = Repository {
-                top,
-                ..self.repository.clone()
-            };
-            let status = Sessions::of(self.home, &repository).status();
-            status.ok().flatten().is_some_and(|(status, lock)| {
-                status == SessionStatus::Live && lock.session.as_ref() == Some(&session)
-            })
+        let status = Sessions::of(self.home, &self.repository).status()?;
+        let lives = status.is_some_and(|(status, lock)| {
+            status == SessionStatus::Live && lock.session.as_ref() == Some(&session)
         });
         Ok(lives.then_some(session))
     }

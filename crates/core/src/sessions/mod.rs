@@ -58,6 +58,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     error::{Error, Result},
+    git::worktrees,
     home::Home,
     list::List,
     repository::Repository,
@@ -159,14 +160,30 @@ impl Session {
     }
 }
 
+/// The working tree in which the run of a task's worktree is: the one with a live session, else the main one. None
+/// where `top` is no worktree that a run made.
+fn run_tree(home: &Home, top: &Path) -> Option<PathBuf> {
+    let ours = home.fs().canonical(&home.root().join("worktrees")).ok()?;
+    if !top.starts_with(&ours) {
+        return None;
+    }
+    let trees = worktrees::entries(top).ok()?.into_iter();
+    let trees = trees.map(|it| it.path).filter(|it| !it.starts_with(&ours));
+    let trees: Vec<PathBuf> = trees.collect();
+    let place = Path::new(layout::SESSIONS).join(layout::LIVE);
+    let live = trees.iter().find(|it| it.join(&place).is_dir());
+    live.or(trees.first()).cloned()
+}
+
 impl<'h> Sessions<'h> {
-    /// The sessions of a repository.
+    /// The sessions of a repository. Who stands in a task's worktree means those of the tree that its run is in.
     pub fn of(home: &'h Home, repository: &Repository) -> Self {
+        let top = run_tree(home, &repository.top).unwrap_or_else(|| repository.top.clone());
         Self {
             home,
             repository: repository.id.clone(),
-            top: repository.top.clone(),
-            root: repository.top.join(layout::SESSIONS),
+            root: top.join(layout::SESSIONS),
+            top,
         }
     }
 

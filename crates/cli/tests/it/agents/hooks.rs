@@ -131,7 +131,7 @@ fn a_reserved_file_is_not_edited(client: Client) {
             Step::text("Said."),
         ],
     );
-    let run = stage.run(&["--agent", client.as_str()]);
+    let run = stage.run(&["--agent", client.as_str(), "--shared"]);
     run.came_to(0, &["PASS"]);
     assert_eq!(fs::read_to_string(&readme).unwrap(), "# Web\n");
     assert_eq!(fs::read_to_string(&free).unwrap().trim_end(), "new");

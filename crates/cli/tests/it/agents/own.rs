@@ -146,7 +146,7 @@ fn codex_has_its_task_and_its_path_and_no_parent() {
             Step::text("Said."),
         ],
     );
-    let run = stage.run(&["--agent", "codex"]);
+    let run = stage.run(&["--agent", "codex", "--shared"]);
     run.came_to(0, &["PASS"]);
     let environment = fs::read_to_string(stage.world.repository().join("environment")).unwrap();
     assert!(!environment.contains("a-parent"), "{environment}");
