@@ -63,7 +63,10 @@ pub trait SettingKind: Sync {
 
     /// How what was typed is stored; whether it may be, [`SettingKind::read`] says.
     fn store(&self, typed: &[String]) -> SettingValue {
-        SettingValue::Text(typed.join(" "))
+        match self.is_many() {
+            true => SettingValue::Texts(typed.to_vec()),
+            false => SettingValue::Text(typed.join(" ")),
+        }
     }
 
     /// What is typed for it in one variable of the environment.
@@ -251,19 +254,20 @@ impl SettingKind for Dirs {
         }
     }
 
-    fn store(&self, typed: &[String]) -> SettingValue {
-        SettingValue::Texts(typed.to_vec())
-    }
-
     /// As in `PATH`.
     fn typed(&self, variable: &str) -> Vec<String> {
-        let dirs = variable.split(':').filter(|dir| !dir.is_empty());
-        dirs.map(str::to_owned).collect()
+        items(variable)
     }
 
     fn is_many(&self) -> bool {
         true
     }
+}
+
+/// The items of a variable, separated as in `$PATH`.
+fn items(variable: &str) -> Vec<String> {
+    let items = variable.split(':').filter(|item| !item.is_empty());
+    items.map(str::to_owned).collect()
 }
 
 #[cfg(test)]

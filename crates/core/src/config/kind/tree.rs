@@ -4,7 +4,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::{SettingKind, SettingValue};
+use super::{SettingKind, SettingValue, items};
 
 /// Patterns as a `.gitignore` has them, one for each line there.
 #[derive(Debug)]
@@ -50,10 +50,6 @@ impl SettingKind for Patterns {
         }
     }
 
-    fn store(&self, typed: &[String]) -> SettingValue {
-        SettingValue::Texts(typed.to_vec())
-    }
-
     fn typed(&self, variable: &str) -> Vec<String> {
         items(variable)
     }
@@ -82,10 +78,6 @@ impl SettingKind for TreePaths {
             (is_below && !text.contains(char::is_control)).then(|| path.to_owned())
         };
         paths.iter().map(path).collect()
-    }
-
-    fn store(&self, typed: &[String]) -> SettingValue {
-        SettingValue::Texts(typed.to_vec())
     }
 
     fn typed(&self, variable: &str) -> Vec<String> {
@@ -117,12 +109,6 @@ impl SettingKind for PortRange {
         let has_room = each > 0 && blocks.port(1)?.checked_add(each - 1).is_some();
         (first >= 1024 && has_room).then_some(blocks)
     }
-}
-
-/// The items of a variable, separated as in `$PATH`.
-fn items(variable: &str) -> Vec<String> {
-    let items = variable.split(':').filter(|item| !item.is_empty());
-    items.map(str::to_owned).collect()
 }
 
 #[cfg(test)]

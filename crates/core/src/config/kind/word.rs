@@ -74,10 +74,6 @@ impl<T: Named + Sync + PartialEq> SettingKind for SomeOf<T> {
         Some(some)
     }
 
-    fn store(&self, typed: &[String]) -> SettingValue {
-        SettingValue::Texts(typed.to_vec())
-    }
-
     fn typed(&self, variable: &str) -> Vec<String> {
         variable.split_whitespace().map(str::to_owned).collect()
     }
@@ -117,10 +113,6 @@ impl SettingKind for CommandLine {
             }
             _ => None,
         }
-    }
-
-    fn store(&self, typed: &[String]) -> SettingValue {
-        SettingValue::Texts(typed.to_vec())
     }
 
     fn is_many(&self) -> bool {
