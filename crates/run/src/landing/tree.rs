@@ -63,9 +63,13 @@ impl LandingTree {
     /// Gives it all that a new worktree gets, and the submodules of the commit that it stands on. The command that is
     /// still to be run there, the first time, and what was left out.
     pub(super) fn provide(&mut self) -> WorktreeResult<(Option<String>, Vec<String>)> {
-        let left_out = self.provision.fill(&self.top, &self.path, 0)?;
-        let is_new = !std::mem::replace(&mut self.is_set_up, true);
-        Ok((self.provision.setup.clone().filter(|_| is_new), left_out))
+        if self.is_set_up {
+            let left_out = self.provision.fill_submodules(&self.top, &self.path)?;
+            return Ok((None, left_out));
+        }
+        let left_out = self.provision.fill(&self.top, &self.path)?;
+        self.is_set_up = true;
+        Ok((self.provision.setup.clone(), left_out))
     }
 
     /// Git in it.

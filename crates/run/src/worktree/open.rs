@@ -84,8 +84,8 @@ impl Worktrees {
             }
         }
         if is_unfinished {
-            let slot = provision::free_slot(&self.top)?;
-            left_out = self.provision.fill(&self.top, &worktree.path, slot)?;
+            left_out = self.provision.fill(&self.top, &worktree.path)?;
+            Provision::begin(&self.top, &worktree.path)?;
             is_unfinished = self.provision.setup.is_some();
             if !is_unfinished {
                 self.finish(&worktree)?;

@@ -156,13 +156,8 @@ impl Provision {
             || self.submodules && top.join(".gitmodules").is_file()
     }
 
-    /// Gives the new worktree of a slot all but what the setup makes. What was left out, and why, a line each.
-    pub(crate) fn fill(
-        &self,
-        top: &Path,
-        worktree: &Path,
-        slot: usize,
-    ) -> WorktreeResult<Vec<String>> {
+    /// Gives a new worktree all but what the setup makes. What was left out, and why, a line each.
+    pub(crate) fn fill(&self, top: &Path, worktree: &Path) -> WorktreeResult<Vec<String>> {
         let mut left_out = Vec::new();
         let mut tried = |path: &Path, done: WorktreeResult<()>| {
             if let Err(error) = done {
@@ -176,12 +171,27 @@ impl Provision {
         for path in &self.link {
             tried(path, link(top, worktree, path));
         }
-        if self.submodules {
-            left_out.extend(submodules::set_up(top, worktree)?);
-        }
-        let files = Record::of_files(worktree)?;
-        Record { slot, ..files }.write(worktree)?;
+        left_out.extend(self.fill_submodules(top, worktree)?);
         Ok(left_out)
+    }
+
+    /// Gives a worktree the submodules of the commit that it stands on, where it is to have any.
+    pub(crate) fn fill_submodules(
+        &self,
+        top: &Path,
+        worktree: &Path,
+    ) -> WorktreeResult<Vec<String>> {
+        match self.submodules {
+            true => submodules::set_up(top, worktree),
+            false => Ok(Vec::new()),
+        }
+    }
+
+    /// Gives a worktree that was filled the lowest slot that no other of the repository has, and notes what it has now.
+    pub(super) fn begin(top: &Path, worktree: &Path) -> WorktreeResult<()> {
+        let slot = free_slot(top)?;
+        let files = Record::of_files(worktree)?;
+        Record { slot, ..files }.write(worktree)
     }
 
     /// The files to copy, from the top of the repository: those that match, and that git ignores.
@@ -257,7 +267,7 @@ impl Provision {
 }
 
 /// The lowest slot that no worktree of the repository has.
-pub(super) fn free_slot(top: &Path) -> WorktreeResult<usize> {
+fn free_slot(top: &Path) -> WorktreeResult<usize> {
     let dirs = submodules::git_dirs(top)?[1].join("worktrees");
     let names = fsx::names(&fsx::RealFs, &dirs).unwrap_or_default();
     let taken: BTreeSet<usize> = names

@@ -109,11 +109,16 @@ pub(crate) fn uncommitted(worktree: &Path) -> WorktreeResult<Uncommitted> {
     let mut found = Uncommitted::default();
     let (set_up, empty) = submodules::places(worktree)?;
     let mut changed = Vec::new();
-    let is_as_it_came = is_as_it_came(worktree)?;
-    for line in out.split(|&byte| byte == 0).filter(|line| line.len() > 3) {
+    let lines = out.split(|&byte| byte == 0).filter(|line| line.len() > 3);
+    // Git is asked where that is written only where it matters.
+    let as_it_came = match lines.clone().any(|line| line.starts_with(b"!!")) {
+        true => Some(is_as_it_came(worktree)?),
+        false => None,
+    };
+    for line in lines {
         let path = &line[3..];
         match &line[..2] {
-            b"!!" if is_as_it_came(path) => {}
+            b"!!" if as_it_came.as_ref().is_some_and(|it| it(path)) => {}
             _ if set_up.iter().any(|it| it.as_os_str().as_bytes() == path) => changed.push(path),
             b"!!" => found.ignored.add(path),
             b"??" => found.all.add(path),
