@@ -25,8 +25,9 @@ use crate::{
     error::Result,
     events::{AttemptEnd, RunEvent},
     leftovers::end_attempt,
-    outcome::exit_of,
-    outcome::{Assessment, ClientReport, Evidence, Exit, Judged, joined, judge, unreported},
+    outcome::{
+        Assessment, ClientReport, Evidence, Exit, Judged, exit_of, joined, judge, unreported,
+    },
     process::Exited,
     refusal::refusal,
     scheduler::Event,

@@ -282,8 +282,13 @@ impl Driver<'_> {
             return Ok(());
         }
         // It stays with the task, whoever looks and however it ended.
-        let (ids, words) = ([id.clone()], refusals(&record.denied));
-        let noted = self.patiently(|it| tasks::note(it.stage.list, &actor, &ids[..], &words));
+        self.note(id, &refusals(&record.denied))
+    }
+
+    /// Adds a note to a task.
+    pub(super) fn note(&mut self, id: &TaskId, words: &str) -> Result<()> {
+        let (ids, actor) = ([id.clone()], self.options.actor.clone());
+        let noted = self.patiently(|it| tasks::note(it.stage.list, &actor, &ids[..], words));
         match noted {
             Ok(_) => Ok(()),
             Err(error) => refusal(error).map(drop),

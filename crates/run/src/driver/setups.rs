@@ -10,7 +10,7 @@ use std::{
     time::Instant,
 };
 
-use flagpost_core::{self as core, tasks};
+use flagpost_core as core;
 use flagpost_model::{TaskId, session::Attempt};
 use jiff::SignedDuration;
 
@@ -20,7 +20,6 @@ use crate::{
     error::Result,
     events::RunEvent,
     process::{self, Exited, Running},
-    refusal::refusal,
     scheduler::{Event, NoLaunch},
     variables::{ATTEMPT, SESSION, SESSION_DIR, TASK},
     worktree::{Provision, Worktree, uncommitted},
@@ -247,14 +246,5 @@ impl Driver<'_> {
         );
         self.tell(RunEvent::Notice { words })?;
         Ok(None)
-    }
-
-    fn note(&mut self, id: &TaskId, words: &str) -> Result<()> {
-        let (ids, actor) = ([id.clone()], self.options.actor.clone());
-        let noted = self.patiently(|it| tasks::note(it.stage.list, &actor, &ids[..], words));
-        match noted {
-            Ok(_) => Ok(()),
-            Err(error) => refusal(error).map(drop),
-        }
     }
 }
