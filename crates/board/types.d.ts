@@ -43,7 +43,7 @@ interface FullTask extends Task {
 interface Ending { ending: string; text: string; by: string; at: string; token: number | null }
 
 interface Need {
-  kind: 'permission' | 'brief' | 'question' | 'stuck' | 'failed' | 'run' | 'silent' | 'parked';
+  kind: 'permission' | 'brief' | 'question' | 'stuck' | 'failed' | 'review' | 'run' | 'silent' | 'parked';
   item: string;
   repo: string | null;
   task: string | null;

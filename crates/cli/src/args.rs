@@ -45,6 +45,9 @@ pub enum Command {
     Stop(commands::stop::StopArgs),
     Logs(commands::logs::LogsArgs),
     Diff(commands::diff::DiffArgs),
+    Review(commands::review::ReviewArgs),
+    Approve(commands::review::ApproveArgs),
+    Return(commands::review::ReturnArgs),
     Land(commands::land::LandArgs),
     #[command(alias = "tui")]
     Cockpit(commands::cockpit::CockpitArgs),

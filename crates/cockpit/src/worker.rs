@@ -164,8 +164,12 @@ fn task(place: &Place, id: &TaskId) -> Result<TaskText, Error> {
             Landing::NoCommit(_) => NO_COMMIT.to_owned(),
             Landing::Refused(it) => {
                 let first = it.why.lines().next().unwrap_or_default();
-                format!("did not land on {}: {first}", it.onto)
+                match &it.by {
+                    Some(by) => format!("returned by {by}: {first}"),
+                    None => format!("did not land on {}: {first}", it.onto),
+                }
             }
+            Landing::Approved(it) => format!("approved by {} ({:.10})", it.by, it.commit),
         }),
     );
     if !task.description.is_empty() {

@@ -59,6 +59,8 @@ macro_rules! operations {
 const DECIDES: &str = "decides on no brief";
 /// What no agent does about what agents ask to be allowed.
 const ALLOWS: &str = "decides on no permission";
+/// What no agent does about work that is to land.
+const REVIEWS: &str = "reviews no work";
 /// What no agent does about the settings.
 const SETTLES: &str = "changes no settings";
 
@@ -173,6 +175,10 @@ operations! {
     TaskDiff = "task.diff", Read;
     /// Show which work is to land, and which has landed.
     LandingShow = "landing.show", Read;
+    /// Approve a task's work.
+    ReviewApprove = "review.approve", Operator(REVIEWS);
+    /// Return a task's work with words.
+    ReviewReturn = "review.return", Operator(REVIEWS);
     /// Show the worktrees that runs left.
     WorktreeList = "worktree.list", Read;
     /// Remove worktrees that hold nothing of their own.

@@ -45,6 +45,8 @@ pub struct Environment {
     pub user_home: Option<PathBuf>,
     /// The login name in the spelling of an id: a person, and so no worker.
     pub login: Option<WorkerId>,
+    /// This program's file, where it is to start itself.
+    pub program: Option<PathBuf>,
     /// Flagpost's own variables that are set; a setting may have one. What is not UTF-8 in them is shown as U+FFFD.
     pub settings: BTreeMap<String, String>,
 }
@@ -241,6 +243,7 @@ impl Home {
         let environment = Environment {
             user_home: var_os("HOME").map(PathBuf::from),
             login: Some(settings.login_name()),
+            program: std::env::current_exe().ok(),
             settings: set.collect(),
         };
         let home = Self::new(root, Arc::new(RealFs), clock).with(environment);

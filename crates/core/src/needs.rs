@@ -24,6 +24,7 @@ use crate::{
     accounts,
     error::{Result, describe},
     home::Home,
+    landing::{QueuedBranch, ReviewRule, may_have_branches, reviewed},
     list::{List, ListReader},
     permissions::{Permissions, StoredRequest},
     questions::{self, OpenQuestion},
@@ -189,9 +190,10 @@ fn rank(kind: NoticeKind) -> u8 {
         NoticeKind::Brief => 1,
         NoticeKind::Question | NoticeKind::Stuck => 2,
         NoticeKind::Failed => 3,
-        NoticeKind::Run => 4,
-        NoticeKind::Silent => 5,
-        NoticeKind::Parked => 6,
+        NoticeKind::Review => 4,
+        NoticeKind::Run => 5,
+        NoticeKind::Silent => 6,
+        NoticeKind::Parked => 7,
     }
 }
 
@@ -329,7 +331,8 @@ struct TaskPlace<'p> {
 }
 
 impl TaskPlace<'_> {
-    /// The questions about these tasks of the list, and those that failed. Notes who holds a task.
+    /// The questions about these tasks of the list, those that failed and those whose work is to be reviewed. Notes who
+    /// holds a task.
     fn needs(&self, tasks: &[Arc<Outline>], holders: &mut Holders) -> Result<Vec<Need>> {
         // Of a list that is bound to no repository, nobody has mail.
         if let Some(repo) = self.repo {
@@ -363,6 +366,7 @@ impl TaskPlace<'_> {
             let open = questions::open(self.list, self.repo, tasks)?;
             needs.extend(open.iter().map(|asked| self.asked(asked)));
         }
+        needs.extend(self.reviews(tasks)?);
         Ok(needs)
     }
 
@@ -421,6 +425,30 @@ impl TaskPlace<'_> {
         need.line = format!("{}: failed{reason}{waits}", self.title(task));
         need.settle_with = Some(self.command("retry", task));
         need
+    }
+
+    /// Work that lands once a person approves it. Git is asked only where the setting wants that.
+    fn reviews(&self, tasks: &[Arc<Outline>]) -> Result<Vec<Need>> {
+        let Some(repo) = self.repo.filter(|it| may_have_branches(it)) else {
+            return Ok(Vec::new());
+        };
+        if ReviewRule::of(self.list.home, repo)? == ReviewRule::Optional {
+            return Ok(Vec::new());
+        }
+        // Where nothing says where to land, 'flagpost land' tells so.
+        let Ok(queue) = reviewed(self.list, repo, None) else {
+            return Ok(Vec::new());
+        };
+        let of = |branch: &QueuedBranch| {
+            let task = tasks.iter().find(|it| it.id == branch.task)?;
+            let mut need = self.of_task(task, NoticeKind::Review);
+            need.item.key.at = task.ended_at;
+            need.item.state = "waits for your review";
+            need.line = format!("{}: to review", self.title(task));
+            need.settle_with = Some(self.command("review", task));
+            Some(need)
+        };
+        Ok(queue.to_review().filter_map(of).collect())
     }
 
     fn asked(&self, asked: &OpenQuestion<'_>) -> Need {

@@ -16,7 +16,7 @@ use crate::{
     accounts::{self, Park},
     error::Result,
     home::Home,
-    landing::{BranchState, Target, may_have_branches, queue},
+    landing::{BranchState, may_have_branches, reviewed},
     list::{List, ListReader},
     needs::{Needs, NeedsScope, needs},
     order,
@@ -74,7 +74,9 @@ pub struct ToLand {
     pub ready: usize,
     /// Branches that are not what they were when their tasks passed; they land where they are named.
     pub changed: usize,
-    /// Branches that build on work which is being done again.
+    /// Branches that wait for a person's approval.
+    pub to_review: usize,
+    /// Branches that build on work which is being done again, or waits for an approval.
     pub waits: usize,
     /// Branches that did not land.
     pub refused: usize,
@@ -142,20 +144,20 @@ impl<'l> ListStatus<'l> {
 impl ToLand {
     /// What there is of a list; none where nothing is, or where nothing says where to land.
     fn read(repository: &Repository, list: &List<'_>) -> Option<Self> {
-        let target = may_have_branches(repository).then(|| Target::of(repository, None));
-        let sessions = Sessions::of(list.home, repository);
-        let queue = queue(&sessions, repository, list, target?.ok()?).ok()?;
+        let queue = may_have_branches(repository).then(|| reviewed(list, repository, None));
+        let queue = queue?.ok()?;
         let count =
             |is: fn(&BranchState) -> bool| queue.branches.iter().filter(|it| is(&it.state)).count();
         let found = Self {
             onto: queue.target.branch.clone(),
             ready: count(|it| *it == BranchState::Queued),
             changed: count(|it| matches!(it, BranchState::Changed { .. })),
+            to_review: count(|it| *it == BranchState::Unapproved),
             waits: count(|it| matches!(it, BranchState::Waits { .. })),
             refused: count(|it| matches!(it, BranchState::Refused(_))),
             staged: queue.staged.is_some(),
         };
-        let branches = found.ready + found.changed + found.waits + found.refused;
+        let branches = found.ready + found.changed + found.to_review + found.waits + found.refused;
         (branches > 0 || found.staged).then_some(found)
     }
 }

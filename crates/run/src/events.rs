@@ -378,6 +378,8 @@ pub enum RunEvent {
         left: Vec<TaskId>,
         /// The tasks that build on work which did not land.
         waits: Vec<TaskId>,
+        /// The tasks whose work waits for a person's approval.
+        to_review: Vec<TaskId>,
     },
     /// Something stands in the way that may pass. Running agents go on, nothing is started, and what
     /// ended is recorded when the way is free.

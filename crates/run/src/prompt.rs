@@ -66,7 +66,7 @@ pub fn of_task(task: &Task, last_failure: Option<&str>) -> String {
     }
     text += &quoted::questions(task, "flagpost");
     text += &quoted::notes(task, "flagpost");
-    text += &not_landed(task);
+    text += &quoted::came_back(task);
     text += &failure(last_failure);
     plain(&text).into_owned()
 }
@@ -93,7 +93,7 @@ pub fn render(brief: &Brief<'_>) -> String {
     text += &before(brief.blockers, brief.refused);
     text += &worktree(brief.branch, brief.provided);
     text += &elsewhere(brief.unmerged);
-    text += &not_landed(task);
+    text += &quoted::came_back(task);
     text += &failure(brief.last_failure);
     text += &known(brief.context);
     text += &how_to_report(brief);
@@ -104,18 +104,6 @@ fn failure(last: Option<&str>) -> String {
     let last = last.filter(|it| !it.trim().is_empty());
     last.map_or(String::new(), |last| {
         format!("\n## Why the last attempt failed\n\n{}", fenced(last))
-    })
-}
-
-/// Why its work, done before, is not on the target branch.
-fn not_landed(task: &Task) -> String {
-    task.not_landed().map_or(String::new(), |refused| {
-        format!(
-            "\n## Why it did not land\n\nThis task was done before, and its work is here. It is not on \
-             the branch {} yet, which has gone on since:\n\n{}",
-            one_line(&refused.onto),
-            fenced(&refused.why)
-        )
     })
 }
 

@@ -14,6 +14,7 @@ use anyhow::bail;
 use flagpost_core::{
     Home, List, Repository, files,
     git::Git,
+    landing::ReviewRule,
     plans::{self, ImportInput, ImportMode, OnBroken},
     shell::quoted,
 };
@@ -230,6 +231,7 @@ fn options(actor: WorkerId, agent: &Path) -> anyhow::Result<Options> {
             keep: false,
             only: Vec::new(),
             requests: false,
+            review: ReviewRule::Optional,
         }),
     })
 }

@@ -99,7 +99,13 @@ pub fn run(context: &Context, args: &LandArgs) -> anyhow::Result<Answer> {
         true => context.list()?,
         false => context.list_to_change()?,
     };
-    let view = || LandingView::of(&repository, &list, onto);
+    let terms = LandingTerms {
+        keep: args.keep,
+        requests: args.pr,
+        ..resolve(context, &args.options)?
+    };
+    let rule = terms.review;
+    let view = || LandingView::by_rule(&repository, &list, (onto, rule));
     if args.status {
         return Ok(status(context, &view()?));
     }
@@ -110,12 +116,7 @@ pub fn run(context: &Context, args: &LandArgs) -> anyhow::Result<Answer> {
     if args.dry_run {
         return rehearsal(&repository, view()?, &only);
     }
-    let terms = LandingTerms {
-        keep: args.keep,
-        only,
-        requests: args.pr,
-        ..resolve(context, &args.options)?
-    };
+    let terms = LandingTerms { only, ..terms };
     let git = GitSettings::of(&repository)?;
     let changed = git.changed(&context.home, &repository)?;
     if !changed.is_empty() {
@@ -174,17 +175,17 @@ fn wanted(list: &List<'_>, view: &LandingView, named: &[String]) -> anyhow::Resu
                 wanted.push(task);
                 continue;
             }
+            Some(BranchState::Unapproved) => {
+                format!("it waits for your approval: 'flagpost review {task}'")
+            }
             Some(BranchState::Waits { on }) => format!("it builds on {}", ids(on)),
             Some(BranchState::Refused(_)) => {
                 "its work was sent back, and is done again before it can land".to_owned()
             }
-            None if view.no_commit.iter().any(|(it, _)| *it == task) => {
-                "it passed without a commit".to_owned()
+            None => {
+                let refusal = view.queue.nothing_of(&list.task(&task)?.task);
+                return Err(flagpost_core::Error::from(refusal).into());
             }
-            None => format!(
-                "no branch of it holds commits that {} lacks, or it has not passed",
-                view.queue.target.branch
-            ),
         };
         return Err(nothing(task, why).into());
     }
@@ -346,6 +347,12 @@ pub fn what_is_left(report: &LandingReport) -> String {
             ids(&report.waits)
         );
     }
+    if !report.to_review.is_empty() {
+        text += &format!(
+            "to review {}: 'flagpost review' shows them; they land once you approve them\n",
+            ids(&report.to_review)
+        );
+    }
     if let Some(take) = &report.take {
         text += &format!("passed, and not taken into your working tree: {take}\n");
     }
@@ -364,6 +371,10 @@ fn status(context: &Context, view: &LandingView) -> Answer {
     if let Some(doing) = &view.activity {
         let (step, tasks) = (doing.step, ids(&doing.tasks));
         text += &format!("{step} {tasks} since {}\n", screen.time(doing.since));
+    }
+    if let Some(failed) = &view.failure {
+        let (why, at) = (line(&failed.why), screen.time(failed.at));
+        text += &format!("the last landing ended early, {at}: {why}\n");
     }
     text += &match view.queue.branches.is_empty() {
         true => format!(
@@ -432,6 +443,7 @@ pub fn of_session(screen: Screen, landing: &SessionLanding) -> String {
 pub fn in_a_line(found: &ToLand) -> String {
     let parts = [
         (found.ready, "to land"),
+        (found.to_review, "to review"),
         (found.changed, "changed since they passed"),
         (found.waits, "behind others"),
         (found.refused, "refused"),
@@ -448,18 +460,12 @@ fn table(screen: Screen, view: &LandingView) -> String {
     rows(screen, view.branches())
 }
 
-fn rows<'q>(screen: Screen, branches: impl Iterator<Item = (&'q QueuedBranch, u64)>) -> String {
+/// The branches, a row each.
+pub fn rows<'q>(screen: Screen, branches: impl Iterator<Item = (&'q QueuedBranch, u64)>) -> String {
     let rows = branches.map(|(it, ahead)| {
-        let state = match &it.state {
-            BranchState::Queued => "queued".to_owned(),
-            BranchState::Changed { .. } => "changed since it passed".to_owned(),
-            BranchState::Waits { on } => format!("waits for {}", ids(on)),
-            BranchState::Refused(refused) => format!("refused {}×", refused.times.max(1)),
-            BranchState::Staged => "passed".to_owned(),
-        };
         vec![
             it.task.to_string(),
-            state,
+            state_of(it),
             ahead.to_string(),
             title(&it.subject),
             it.branch.to_string(),
@@ -470,6 +476,22 @@ fn rows<'q>(screen: Screen, branches: impl Iterator<Item = (&'q QueuedBranch, u6
         rows.collect(),
         &[4],
     )
+}
+
+/// Where a branch stands, in a few words.
+pub fn state_of(branch: &QueuedBranch) -> String {
+    match (&branch.state, &branch.approval) {
+        (BranchState::Queued, Some(approval)) => format!("approved by {}", approval.by),
+        (BranchState::Queued, None) => "queued".to_owned(),
+        (BranchState::Changed { .. }, _) => "changed since it passed".to_owned(),
+        (BranchState::Unapproved, _) => "to review".to_owned(),
+        (BranchState::Waits { on }, _) => format!("waits for {}", ids(on)),
+        (BranchState::Refused(refused), _) => match &refused.by {
+            Some(by) => format!("returned by {by}"),
+            None => format!("refused {}×", refused.times.max(1)),
+        },
+        (BranchState::Staged, _) => "passed".to_owned(),
+    }
 }
 
 fn rehearsal(

@@ -48,6 +48,7 @@ pub mod ready;
 pub mod relay;
 pub mod relocate;
 pub mod reserve;
+pub mod review;
 pub mod rm;
 pub mod rows;
 pub mod run;

@@ -140,11 +140,15 @@ fn landing(screen: Screen, landing: &Landing) -> String {
         Landing::NoCommit(at) => format!("{NO_COMMIT}, {}", screen.time(*at)),
         Landing::Refused(it) => {
             let first = it.why.lines().next().unwrap_or_default();
-            format!(
-                "did not land on {}, {}: {first}",
-                it.onto,
-                screen.time(it.at)
-            )
+            let at = screen.time(it.at);
+            match &it.by {
+                Some(by) => format!("returned by {by}, {at}: {first}"),
+                None => format!("did not land on {}, {at}: {first}", it.onto),
+            }
+        }
+        Landing::Approved(it) => {
+            let (by, commit, at) = (&it.by, short(&it.commit), screen.time(it.at));
+            format!("approved by {by} ({commit}), {at}")
         }
     }
 }

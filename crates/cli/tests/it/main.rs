@@ -125,6 +125,7 @@ mod relay_smoke;
 mod reports;
 mod repositories;
 mod reservations;
+mod review;
 mod run_demo;
 mod run_endings;
 mod run_environment;

@@ -23,9 +23,11 @@ view! {
         before: &'a str = &it.0.before,
         /// The commit or tree that is compared; null where that is what lies in its worktree.
         after: Option<&'a str> = it.0.after.as_deref(),
+        /// The commit of its branch, where that waits to land: what a person approves; null elsewhere.
+        commit: Option<&'a str> = it.0.tip(),
         /// The files in which it meets conflicts with the target.
         conflicts: &'a [String] = it.0.stage.conflicts(),
-        /// The files that it changes.
+        /// The files that it changes; the one that was asked for.
         files: Vec<FileDiff<'a>> = each(&it.1),
         /// New files in its worktree that git does not know yet, which the comparison leaves out.
         unknown: &'a [String] = &it.0.unknown,
@@ -39,5 +41,7 @@ view! {
         added: Option<u64> = it.lines.map(|(added, _)| added),
         /// Lines that are removed; null where it is no text.
         removed: Option<u64> = it.lines.map(|(_, removed)| removed),
+        /// Git's patch of it, where this file alone was asked for; null elsewhere.
+        patch: Option<&'a str> = it.patch.as_deref(),
     }
 }

@@ -1,12 +1,16 @@
 //! What is to land, and what has landed.
 
-use flagpost_model::{SessionId, TaskId, names, task::NotLanded, view};
+use flagpost_model::{
+    SessionId, TaskId, names,
+    task::{Approval, NotLanded},
+    view,
+};
 use jiff::Timestamp;
 
 use super::each;
 use crate::{
     history::Line,
-    landing::{BranchState, LandingActivity, LandingView, QueuedBranch},
+    landing::{BranchState, LandingActivity, LandingFailure, LandingView, QueuedBranch},
 };
 
 names! {
@@ -16,7 +20,9 @@ names! {
         Queued = "queued",
         /// It is not what it was when its task passed.
         Changed = "changed",
-        /// It builds on work that is being done again.
+        /// It waits for a person's approval.
+        Unapproved = "unapproved",
+        /// It builds on work that is being done again, or waits for an approval.
         Waits = "waits",
         /// It did not land.
         Refused = "refused",
@@ -36,6 +42,8 @@ view! {
         commit: &'a str = &it.queue.target.tip,
         /// What a landing does at the moment; null where none is under way.
         doing: Option<&'a LandingActivity> = it.activity.as_ref(),
+        /// Why the last landing ended before its time; null where it did not.
+        failed: Option<&'a LandingFailure> = it.failure.as_ref(),
         /// A commit that passed and waits to be taken into the target; null where none does.
         staged: Option<&'a str> = it.queue.staged.as_deref(),
         /// The branches that hold work which the target lacks, those that land next first.
@@ -59,11 +67,16 @@ view! {
         branch: &'a str = it.branch.as_str(),
         /// The session that began it; null where its files are gone.
         session: Option<&'a SessionId> = it.session.as_ref(),
+        /// The commit that it stands on.
+        commit: &'a str = &it.tip,
+        /// The approval of that commit; null where a person gave none.
+        approved: Option<&'a Approval> = it.approval.as_ref(),
         /// How many commits the target lacks.
         ahead: u64 = ahead,
         state: ShownState = match &it.state {
             BranchState::Queued => ShownState::Queued,
             BranchState::Changed { .. } => ShownState::Changed,
+            BranchState::Unapproved => ShownState::Unapproved,
             BranchState::Waits { .. } => ShownState::Waits,
             BranchState::Refused(_) => ShownState::Refused,
             BranchState::Staged => ShownState::Staged,

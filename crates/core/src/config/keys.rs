@@ -21,7 +21,9 @@ use super::kind::{
 
 pub use self::{
     agents::{AGENT_ARGS, AGENT_COMMAND, AGENT_ENV, AGENT_LIKE},
-    land::{LAND_BATCH, LAND_CHECK, LAND_GIT_TIMEOUT, LAND_HOW, LAND_RETRIES, LAND_TIMEOUT},
+    land::{
+        LAND_BATCH, LAND_CHECK, LAND_GIT_TIMEOUT, LAND_HOW, LAND_RETRIES, LAND_REVIEW, LAND_TIMEOUT,
+    },
     notify::{
         NOTIFY_BATCH, NOTIFY_BODY, NOTIFY_CHANNELS, NOTIFY_COMMAND, NOTIFY_GRACE, NOTIFY_KINDS,
         NOTIFY_OSC, NOTIFY_QUIET, NOTIFY_REMIND,
@@ -103,7 +105,7 @@ impl<K: SettingKind> AnySetting for SettingKey<K> {
 }
 
 /// All settings with a name of their own, in the order in which they are listed.
-pub static KEYS: [&dyn AnySetting; 52] = [
+pub static KEYS: [&dyn AnySetting; 53] = [
     &TASKS_ROOTS,
     &TASKS_LIST,
     &TASKS_MIRROR,
@@ -139,6 +141,7 @@ pub static KEYS: [&dyn AnySetting; 52] = [
     &LAND_HOW,
     &LAND_BATCH,
     &LAND_RETRIES,
+    &LAND_REVIEW,
     &SESSION_KEEP_RESULTS,
     &BRIDGE_DIR,
     &BRIDGE_COMPAT,

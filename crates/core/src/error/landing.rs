@@ -47,6 +47,28 @@ pub enum LandingRefusal {
         /// Why not.
         why: String,
     },
+    /// The branch of a task is not the one that was looked at.
+    #[error(
+        "the branch of task {task} stands on {tip:.12}, and you saw {seen:.12}: nothing was decided"
+    )]
+    NotAsSeen {
+        /// Whose.
+        task: TaskId,
+        /// The commit that was looked at.
+        seen: String,
+        /// The commit that it stands on.
+        tip: String,
+    },
+    /// A comment is about a line that is not there.
+    #[error("task {task} has no line {place}: {why}")]
+    NoLine {
+        /// Which.
+        task: TaskId,
+        /// The line, as `path:number`.
+        place: String,
+        /// Why not.
+        why: String,
+    },
     /// No branch holds changes of this task.
     #[error("task {task} has no changes of its own")]
     NoChange {
@@ -113,6 +135,12 @@ pub enum LandingRefusal {
     #[error("nothing lands, since the tree of the checks could not be set up: {why}")]
     NotSetUp {
         /// What came of the command.
+        why: String,
+    },
+    /// The process of a landing ended before it was at work.
+    #[error("the landing did not begin: {why}")]
+    NotStarted {
+        /// What it said.
         why: String,
     },
     /// A remote has no place for pull requests.

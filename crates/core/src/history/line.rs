@@ -93,6 +93,10 @@ kinds! {
     TaskLanded = "land.landed",
     /// A task's work did not land.
     TaskRefused = "land.refused",
+    /// A person approved a task's work: this commit of its branch may land.
+    TaskApproved = "land.approved",
+    /// A person returned a task's work, with words.
+    TaskReturned = "land.returned",
     /// A task passed without a commit: nothing of it lands.
     TaskNoCommit = "land.no_commit",
     /// A landing moves the branch that work lands on to a commit that passed.
@@ -209,6 +213,8 @@ impl Kind {
             Self::EnvelopesArchived => "mail archived",
             Self::TaskLanded => "task landed",
             Self::TaskRefused => "landing refused",
+            Self::TaskApproved => "work approved",
+            Self::TaskReturned => "work returned",
             Self::PermissionRules => "rules of a run",
             Self::TaskNoCommit => "task passed, no commit",
             other => other.as_str(),

@@ -11,14 +11,17 @@ use flagpost_model::{
     task::{Landed, Landing, Task},
 };
 
-use super::{GitSettings, LandingRefusal, QueuedBranch, Target, queue::branches};
+use super::{GitSettings, LandingRefusal, QueuedBranch, ReviewRule, Target, queue::branches};
 use crate::{
-    error::Result,
+    error::{Error, Result},
     git::{self, Branch, Git, GitResult, text, worktrees},
     list::List,
     repository::Repository,
     sessions::Sessions,
 };
+
+/// So many bytes of a file's patch are told: no person reads more.
+const LONGEST_PATCH: usize = 1 << 20;
 
 /// What a task changes.
 #[derive(Debug)]
@@ -46,8 +49,8 @@ pub struct TaskChange {
 pub enum ChangeStage {
     /// It is being done, or was given up.
     Underway(Branch),
-    /// It is to land, and is compared as the target would have it.
-    ToLand(Branch),
+    /// It is to land from this commit of its branch, and is compared as the target would have it.
+    ToLand(Branch, String),
     /// It meets conflicts in these files, and is compared with where it began.
     Conflicts(Branch, Vec<String>),
     /// It is on the target since this commit.
@@ -61,6 +64,8 @@ pub struct ChangedFile {
     pub path: String,
     /// Lines added and lines removed; none where it is no text.
     pub lines: Option<(u64, u64)>,
+    /// What git says of it in full, where that was asked for.
+    pub patch: Option<String>,
 }
 
 impl ChangeStage {
@@ -68,7 +73,7 @@ impl ChangeStage {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Underway(_) => "underway",
-            Self::ToLand(_) => "to_land",
+            Self::ToLand(..) => "to_land",
             Self::Conflicts(..) => "conflicts",
             Self::Landed(_) => "landed",
         }
@@ -77,7 +82,7 @@ impl ChangeStage {
     /// The task's branch; none where it has landed.
     pub fn branch(&self) -> Option<&Branch> {
         match self {
-            Self::Underway(branch) | Self::ToLand(branch) | Self::Conflicts(branch, _) => {
+            Self::Underway(branch) | Self::ToLand(branch, _) | Self::Conflicts(branch, _) => {
                 Some(branch)
             }
             Self::Landed(_) => None,
@@ -88,7 +93,7 @@ impl ChangeStage {
     pub fn conflicts(&self) -> &[String] {
         match self {
             Self::Conflicts(_, files) => files,
-            Self::Underway(_) | Self::ToLand(_) | Self::Landed(_) => &[],
+            Self::Underway(_) | Self::ToLand(..) | Self::Landed(_) => &[],
         }
     }
 }
@@ -132,6 +137,39 @@ impl TaskChange {
         words
     }
 
+    /// One of the files with its patch; of a long one the beginning.
+    pub fn file(&self, path: &str) -> Result<ChangedFile> {
+        let found = self.files()?.into_iter().find(|it| it.path == path);
+        let file = found.ok_or_else(|| Error::NotFound {
+            what: "changed file",
+            id: path.to_owned(),
+            list: None,
+        })?;
+        let mut words = self.words();
+        words.splice(1..1, ["--no-color", "--no-ext-diff", "--no-renames"]);
+        let only = format!(":(top,literal){path}");
+        words.extend(["--", &only]);
+        let out = Git::at(&self.dir).args(&words).run()?;
+        let most = out.len().min(LONGEST_PATCH);
+        let mut patch = String::from_utf8_lossy(&out[..most]).into_owned();
+        if out.len() > most {
+            patch += &format!("\n… {} bytes more\n", out.len() - most);
+        }
+        Ok(ChangedFile {
+            patch: Some(patch),
+            ..file
+        })
+    }
+
+    /// The commit of its branch, where that waits to land: what a person approves.
+    pub fn tip(&self) -> Option<&str> {
+        match &self.stage {
+            ChangeStage::ToLand(_, tip) => Some(tip),
+            ChangeStage::Conflicts(..) => self.after.as_deref(),
+            ChangeStage::Underway(_) | ChangeStage::Landed(_) => None,
+        }
+    }
+
     /// Whether git sees no difference.
     pub fn is_empty(&self) -> Result<bool> {
         let mut words = self.words();
@@ -156,7 +194,11 @@ impl TaskChange {
             let (added, removed) = (parts.next()?, parts.next()?);
             let lines = added.parse().ok().zip(removed.parse().ok());
             let path = parts.next()?.to_owned();
-            Some(ChangedFile { path, lines })
+            Some(ChangedFile {
+                path,
+                lines,
+                patch: None,
+            })
         });
         Ok(entries.collect())
     }
@@ -173,7 +215,8 @@ fn compared(
 ) -> Result<Compared> {
     let top = &repository.top;
     let sessions = Sessions::of(list.home, repository);
-    let queue = super::queue(&sessions, repository, list, target.clone())?;
+    let target_now = (target.clone(), ReviewRule::Optional);
+    let queue = super::queue(&sessions, repository, list, target_now)?;
     if let Some(queued) = queue.branches.iter().find(|it| it.task == task.id) {
         let (before, after, stage) = merged(top, target, queued)?;
         return Ok((None, before, Some(after), stage));
@@ -185,7 +228,7 @@ fn compared(
             return Ok((None, before, Some(landed.commit.clone()), stage));
         }
         Some(Landing::NoCommit(_)) => None,
-        Some(Landing::Refused(_)) | None => {
+        Some(Landing::Refused(_) | Landing::Approved(_)) | None => {
             branches(&sessions, repository, list, target)?.remove(&task.id)
         }
     };
@@ -216,7 +259,8 @@ fn merged(
     let (tree, files) = git::try_merge(top, &target.tip, &queued.tip)?;
     let (files, branch) = (names(&files), queued.branch.clone());
     if files.is_empty() {
-        return Ok((target.tip.clone(), tree, ChangeStage::ToLand(branch)));
+        let stage = ChangeStage::ToLand(branch, queued.tip.clone());
+        return Ok((target.tip.clone(), tree, stage));
     }
     let before = merge_base(top, &target.tip, &queued.tip)?;
     let stage = ChangeStage::Conflicts(branch, files);

@@ -7,9 +7,11 @@
 
 mod activity;
 mod change;
+mod launch;
 mod outcome;
 mod queue;
 mod refs;
+mod review;
 mod session;
 mod settings;
 mod view;
@@ -27,11 +29,15 @@ use crate::{
 };
 
 pub use crate::error::LandingRefusal;
-pub use activity::{LandingActivity, LandingStep};
+pub use activity::{LandingActivity, LandingFailure, LandingStep};
 pub use change::{ChangeStage, ChangedFile, TaskChange};
+pub use launch::start;
 pub use outcome::{LandedTask, recall, record_landed, record_move, record_no_commit, refuse};
 pub use queue::{BranchState, LandingQueue, QueuedBranch, ownerless, queue};
 pub use refs::{LandedTag, has_landed, landed_below, landed_ref, passed_ref, staged_ref};
+pub use review::{
+    InvalidComment, LineComment, ReviewRule, ReviewWords, approve, return_work, reviewed,
+};
 pub use session::SessionLanding;
 pub use settings::GitSettings;
 pub use view::LandingView;

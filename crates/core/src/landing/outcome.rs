@@ -204,6 +204,7 @@ pub fn recall(
             branch: tag.branch.clone(),
             session: owner.session,
             tip: tag.tip.clone(),
+            approval: None,
             builds_on: BTreeSet::new(),
             state: BranchState::Staged,
         };

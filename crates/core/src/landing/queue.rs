@@ -12,13 +12,14 @@ use std::{
 use flagpost_model::{
     ListRef, SessionId, TaskId,
     plan::Graph,
-    task::{NotLanded, Outline, State},
+    task::{Approval, Landing, NotLanded, Outline, State},
 };
 
 use super::{
     Target,
     outcome::is_of_a_landing,
     refs::{BranchRefs, landed_ref, passed_ref},
+    review::{self, ReviewRule},
 };
 use crate::{
     error::{Error, Result},
@@ -52,6 +53,8 @@ pub struct QueuedBranch {
     pub session: Option<SessionId>,
     /// The commit that it stands on.
     pub tip: String,
+    /// The approval of that very commit, where a person gave one.
+    pub approval: Option<Approval>,
     /// The tasks of the queue that it builds on.
     pub builds_on: BTreeSet<TaskId>,
     /// Where it stands.
@@ -68,7 +71,9 @@ pub enum BranchState {
         /// The commit that it stood on then.
         passed: String,
     },
-    /// It builds on these, whose work is being done again.
+    /// It lands once a person approves it.
+    Unapproved,
+    /// It builds on these, whose work is being done again or waits for an approval.
     Waits {
         /// Which tasks.
         on: Vec<TaskId>,
@@ -106,12 +111,12 @@ impl LandingQueue {
     }
 }
 
-/// What of a list is to land on a target.
+/// What of a list is to land on a target, by this rule.
 pub fn queue(
     sessions: &Sessions<'_>,
     repository: &Repository,
     list: &List<'_>,
-    target: Target,
+    (target, rule): (Target, ReviewRule),
 ) -> Result<LandingQueue> {
     list.must_be_files("its rows have no place for what lands")?;
     let top = &repository.top;
@@ -141,12 +146,13 @@ pub fn queue(
                     branch: Branch::named(name),
                     session: owner.session,
                     tip: tip.clone(),
+                    approval: None,
                     builds_on: BTreeSet::new(),
                     state: BranchState::Queued,
                 });
             }
         }
-        branches = judged(list, top, &refs, &target, found)?;
+        branches = judged((list, repository), &refs, (&target, rule), found)?;
         in_order(&outlines, &mut branches);
     }
     Ok(LandingQueue {
@@ -224,12 +230,12 @@ fn newest(
 
 /// The branches with their states, less those whose work is on the target already or is not done yet.
 fn judged(
-    list: &List<'_>,
-    top: &Path,
+    (list, repository): (&List<'_>, &Repository),
     refs: &BranchRefs,
-    target: &Target,
+    (target, rule): (&Target, ReviewRule),
     found: Vec<QueuedBranch>,
 ) -> Result<Vec<QueuedBranch>> {
+    let top = &repository.top;
     let tag = |it: &QueuedBranch| {
         let tag = refs.tags.get(&landed_ref(&it.branch));
         tag.filter(|tag| tag.tip == it.tip)
@@ -262,6 +268,7 @@ fn judged(
                 .landing
                 .as_ref()
                 .is_some_and(|it| it.no_commit().is_some());
+            it.approval = task.landing.as_ref().and_then(Landing::approved).cloned();
             it.state = match (task.state.clone(), task.not_landed()) {
                 (State::Completed, _) => match refs.passed.get(&passed_ref(&it.branch)) {
                     Some(passed) if *passed != it.tip => BranchState::Changed {
@@ -278,21 +285,40 @@ fn judged(
         }
         branches.push(it);
     }
+    let claimed = branches.iter().filter_map(|it| {
+        let approval = it.approval.as_ref().filter(|to| to.commit == it.tip)?;
+        Some((it.task.clone(), approval.clone()))
+    });
+    let approved = review::on_record(list, repository, &claimed.collect::<Vec<_>>())?;
+    for it in &mut branches {
+        it.approval.take_if(|_| !approved.contains(&it.task));
+        it.state = by_rule(rule, it);
+    }
     Ok(branches)
+}
+
+/// Where a branch stands once it is asked whether a person approved it: who did wants it as it is.
+fn by_rule(rule: ReviewRule, it: &QueuedBranch) -> BranchState {
+    match (&it.state, rule, &it.approval) {
+        (BranchState::Changed { .. } | BranchState::Queued, _, Some(_)) => BranchState::Queued,
+        (BranchState::Changed { .. } | BranchState::Queued, ReviewRule::Required, None) => {
+            BranchState::Unapproved
+        }
+        (state, _, _) => state.clone(),
+    }
 }
 
 /// Puts each behind what it builds on, and says of those that build on refused work that they wait.
 fn in_order(outlines: &[Outline], branches: &mut Vec<QueuedBranch>) {
     let graph = Graph::new(outlines);
-    let refused: BTreeSet<TaskId> = branches
-        .iter()
-        .filter(|it| matches!(it.state, BranchState::Refused(_)))
-        .map(|it| it.task.clone())
-        .collect();
+    let out =
+        |it: &&QueuedBranch| matches!(it.state, BranchState::Refused(_) | BranchState::Unapproved);
+    let out = branches.iter().filter(out).map(|it| it.task.clone());
+    let out: BTreeSet<TaskId> = out.collect();
     let all: BTreeSet<TaskId> = branches.iter().map(|it| it.task.clone()).collect();
     for it in branches.iter_mut() {
         let builds_on = all_blockers(&graph, &it.task);
-        let on: Vec<TaskId> = builds_on.intersection(&refused).cloned().collect();
+        let on: Vec<TaskId> = builds_on.intersection(&out).cloned().collect();
         if it.state == BranchState::Queued && !on.is_empty() {
             it.state = BranchState::Waits { on };
         }
@@ -419,6 +445,7 @@ mod tests {
             subject: String::new(),
             session: None,
             tip: String::new(),
+            approval: None,
             builds_on: BTreeSet::new(),
             state,
         }
@@ -430,6 +457,7 @@ mod tests {
             why: String::new(),
             onto: "main".to_owned(),
             at: jiff::Timestamp::UNIX_EPOCH,
+            by: None,
         })
     }
 
@@ -455,6 +483,40 @@ mod tests {
         let expected = [("3", true), ("1", true), ("2", true)];
         let expected = expected.map(|(id, is)| (id.to_owned(), is));
         assert_eq!(order(&outlines, all), expected);
+    }
+
+    #[test]
+    fn an_approval_lets_in_what_changed_and_a_rule_keeps_out_what_has_none() {
+        let changed = || BranchState::Changed {
+            passed: "a".to_owned(),
+        };
+        let (optional, required) = (ReviewRule::Optional, ReviewRule::Required);
+        let rows = [
+            (BranchState::Queued, optional, false, BranchState::Queued),
+            (
+                BranchState::Queued,
+                required,
+                false,
+                BranchState::Unapproved,
+            ),
+            (BranchState::Queued, required, true, BranchState::Queued),
+            (changed(), optional, false, changed()),
+            (changed(), optional, true, BranchState::Queued),
+            (changed(), required, false, BranchState::Unapproved),
+            (changed(), required, true, BranchState::Queued),
+            (refused(), required, true, refused()),
+            (BranchState::Staged, required, false, BranchState::Staged),
+        ];
+        for (state, rule, is_approved, expected) in rows {
+            let mut branch = branch("1", state.clone());
+            branch.approval = is_approved.then(|| Approval {
+                commit: String::new(),
+                by: "ann".parse().unwrap(),
+                at: jiff::Timestamp::UNIX_EPOCH,
+            });
+            let found = by_rule(rule, &branch);
+            assert_eq!(found, expected, "{state:?} {rule:?} {is_approved}");
+        }
     }
 
     #[test]

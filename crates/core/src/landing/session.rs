@@ -43,7 +43,7 @@ impl SessionLanding {
             match task.and_then(|task| task.landing) {
                 Some(Landing::Landed(it)) => landed.push((id.clone(), it)),
                 Some(Landing::NoCommit(at)) => no_commit.push((id.clone(), at)),
-                Some(Landing::Refused(_)) | None => {}
+                Some(Landing::Refused(_) | Landing::Approved(_)) | None => {}
             }
         }
         Ok(Self {

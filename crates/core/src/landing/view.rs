@@ -7,7 +7,9 @@
 use flagpost_model::{TaskId, task::State};
 use jiff::Timestamp;
 
-use super::{LandingActivity, LandingQueue, QueuedBranch, Target, queue};
+use super::{
+    LandingActivity, LandingFailure, LandingQueue, QueuedBranch, ReviewRule, Target, queue,
+};
 use crate::{
     error::Result,
     history::{History, HistoryFilter, Kind, Line},
@@ -28,6 +30,8 @@ pub struct LandingView {
     ahead: Vec<u64>,
     /// What a landing does at the moment.
     pub activity: Option<LandingActivity>,
+    /// Why the last landing ended before its time; none where it did not.
+    pub failure: Option<LandingFailure>,
     /// The lines of the history on what landed, the newest first.
     pub landed: Vec<Line>,
     /// The tasks that passed without a commit, and when, the newest first.
@@ -37,9 +41,24 @@ pub struct LandingView {
 impl LandingView {
     /// Looks at a list, and at the target of this name or the one that the repository stands on.
     pub fn of(repository: &Repository, list: &List<'_>, onto: Option<&str>) -> Result<Self> {
+        let rule = ReviewRule::of(list.home, repository)?;
+        Self::by_rule(repository, list, (onto, rule))
+    }
+
+    /// The same, by this rule instead of the setting's.
+    pub fn by_rule(
+        repository: &Repository,
+        list: &List<'_>,
+        (onto, rule): (Option<&str>, ReviewRule),
+    ) -> Result<Self> {
         let home = list.home;
         let target = Target::of(repository, onto)?;
-        let queue = queue(&Sessions::of(home, repository), repository, list, target)?;
+        let queue = queue(
+            &Sessions::of(home, repository),
+            repository,
+            list,
+            (target, rule),
+        )?;
         let top = &repository.top;
         let ahead = queue.branches.iter().map(|it| queue.ahead(top, it));
         let ahead = ahead.collect::<Result<Vec<u64>>>()?;
@@ -69,6 +88,7 @@ impl LandingView {
             queue,
             ahead,
             activity: LandingActivity::read(home, repository)?,
+            failure: LandingFailure::read(home, repository)?,
             landed,
             no_commit,
         })

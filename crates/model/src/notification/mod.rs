@@ -38,6 +38,8 @@ names! {
         Stuck = "stuck",
         /// A task failed for good.
         Failed = "failed",
+        /// Work waits for an approval before it lands.
+        Review = "review",
         /// A run ended, or a task in it shows no sign of work.
         Run = "run",
         /// An account is parked at its usage limit.

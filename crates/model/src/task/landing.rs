@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Ending, State, Task, TaskResult};
+use super::{Act, Ending, State, Task, TaskResult};
 use crate::{id::WorkerId, names::names, view};
 
 names! {
@@ -66,8 +66,10 @@ pub const NO_COMMIT: &str = "passed, no commit: nothing of it lands";
 pub enum Landing {
     /// Its work is on the target.
     Landed(Landed),
-    /// Its work was tried, and is not on the target.
+    /// Its work came back, from a landing or from a person, and is not on the target.
     Refused(NotLanded),
+    /// A person looked at its work, which may land.
+    Approved(Approval),
     /// It passed in a worktree of its own and brought no commit, so nothing of it can land.
     NoCommit(Timestamp),
 }
@@ -85,17 +87,30 @@ pub struct Landed {
     pub at: Timestamp,
 }
 
+/// A person's approval of work that is to land: of this commit, and of no later one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Approval {
+    /// The commit of the task's own branch that the person saw.
+    pub commit: String,
+    /// Who.
+    pub by: WorkerId,
+    /// When.
+    pub at: Timestamp,
+}
+
 /// Work that did not land.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NotLanded {
     /// How often it was refused since it landed last, or since a person answered.
     pub times: u32,
-    /// Why, the last time: files in conflict, or the end of what the check printed.
+    /// Why, the last time: files in conflict, the end of what the check printed, or the words of who returned it.
     pub why: String,
     /// The target branch.
     pub onto: String,
     /// When, the last time.
     pub at: Timestamp,
+    /// The person who returned it; null where a landing refused it.
+    pub by: Option<WorkerId>,
 }
 
 /// The word on work that does not land.
@@ -116,6 +131,8 @@ view! {
         landed: Option<&'a Landed> = it.landed(),
         /// The refusal; null likewise.
         refused: Option<&'a NotLanded> = it.refused(),
+        /// The approval of its work, which has not landed yet; null likewise.
+        approved: Option<&'a Approval> = it.approved(),
         /// When it passed without a commit, so that nothing of it lands; null where it had one.
         no_commit: Option<Timestamp> = it.no_commit(),
     }
@@ -126,7 +143,7 @@ impl Landing {
     pub fn landed(&self) -> Option<&Landed> {
         match self {
             Self::Landed(landed) => Some(landed),
-            Self::Refused(_) | Self::NoCommit(_) => None,
+            Self::Refused(_) | Self::Approved(_) | Self::NoCommit(_) => None,
         }
     }
 
@@ -134,7 +151,15 @@ impl Landing {
     pub fn refused(&self) -> Option<&NotLanded> {
         match self {
             Self::Refused(refused) => Some(refused),
-            Self::Landed(_) | Self::NoCommit(_) => None,
+            Self::Landed(_) | Self::Approved(_) | Self::NoCommit(_) => None,
+        }
+    }
+
+    /// The approval.
+    pub fn approved(&self) -> Option<&Approval> {
+        match self {
+            Self::Approved(approval) => Some(approval),
+            Self::Landed(_) | Self::Refused(_) | Self::NoCommit(_) => None,
         }
     }
 
@@ -142,7 +167,7 @@ impl Landing {
     pub fn no_commit(&self) -> Option<Timestamp> {
         match self {
             Self::NoCommit(at) => Some(*at),
-            Self::Landed(_) | Self::Refused(_) => None,
+            Self::Landed(_) | Self::Refused(_) | Self::Approved(_) => None,
         }
     }
 }
@@ -183,6 +208,22 @@ impl Task {
             why,
             onto,
             at,
+            by: None,
+        }));
+        self
+    }
+
+    /// The completed task whose work a person returned with these words: pending again. Landings may refuse its
+    /// work as often as at first.
+    pub(super) fn returned(mut self, why: String, onto: String, act: &Act) -> Self {
+        self.owner = None;
+        self.state = State::Pending;
+        self.landing = Some(Landing::Refused(NotLanded {
+            times: 0,
+            why,
+            onto,
+            at: act.at,
+            by: Some(act.actor.clone()),
         }));
         self
     }
@@ -199,7 +240,7 @@ impl Task {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::task::{Act, TaskEvent, transition};
+    use crate::task::{TaskEvent, transition};
 
     fn act() -> Act {
         Act {
@@ -261,6 +302,45 @@ mod tests {
         assert_eq!(bare.landing, Some(Landing::NoCommit(act().at)));
         let open = transition(&bare, &act(), TaskEvent::Reopen).unwrap();
         assert_eq!(open.landing, None);
+    }
+
+    #[test]
+    fn a_person_approves_or_returns_what_is_completed_and_has_not_landed() {
+        let approve = || TaskEvent::Approve("c".to_owned());
+        let back = || TaskEvent::Return {
+            why: "Name it".to_owned(),
+            onto: "main".to_owned(),
+        };
+        let returned = transition(&refuse(&completed(), "a conflict"), &act(), back()).unwrap();
+        let refused = returned.not_landed().unwrap();
+        assert_eq!((returned.state.clone(), refused.times), (State::Pending, 0));
+        assert_eq!(refused.by, Some(act().actor));
+
+        let approved = transition(&completed(), &act(), approve()).unwrap();
+        let approval = |it: &Task| it.landing.as_ref()?.approved().cloned();
+        assert_eq!(
+            approval(&approved).map(|it| it.commit).as_deref(),
+            Some("c")
+        );
+        let open = transition(&approved, &act(), TaskEvent::Reopen).unwrap();
+        assert_eq!(approval(&open), None, "it is done anew");
+
+        let landed = TaskEvent::Land(Landed {
+            commit: "c".to_owned(),
+            onto: "main".to_owned(),
+            tip: "t".to_owned(),
+            at: act().at,
+        });
+        let landed = transition(&approved, &act(), landed).unwrap();
+        for (task, event) in [
+            (&landed, approve()),
+            (&landed, back()),
+            (&open, approve()),
+            (&open, back()),
+        ] {
+            let refused = transition(task, &act(), event.clone());
+            assert!(refused.is_err(), "{event:?} of {:?}", task.state);
+        }
     }
 
     #[test]

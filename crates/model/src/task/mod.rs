@@ -27,7 +27,7 @@ pub use claim::{Claim, DEFAULT_LEASE, ShownClaim};
 pub use effort::{Effort, InvalidEffort, Timer, start_timer, stop_timer};
 pub use import_baseline::{ImportBaseline, SourceBaseline};
 pub use landing::{
-    KeptWorktrees, Landed, Landing, LandingMethod, LandingVerdict, NO_COMMIT, NotLanded,
+    Approval, KeptWorktrees, Landed, Landing, LandingMethod, LandingVerdict, NO_COMMIT, NotLanded,
     Uncommitted, WorktreeUse,
 };
 pub use note::{Note, NoteKind, Origin, Provenance};

@@ -69,6 +69,18 @@ pub enum Refusal {
         /// What was asked for, as a participle: "claimed", "started".
         wanted: &'static str,
     },
+    /// Its work is on the target branch, where no review changes it.
+    #[error("task {task} cannot be {wanted}: its work is on {onto} since {commit:.12}")]
+    HasLanded {
+        /// The task.
+        task: TaskId,
+        /// The commit that brought it.
+        commit: String,
+        /// The target branch.
+        onto: String,
+        /// What was asked for, as a participle.
+        wanted: &'static str,
+    },
     /// Nobody is stuck over it.
     #[error("task {task} asks nothing: it is {state}")]
     AsksNothing {

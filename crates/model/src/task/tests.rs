@@ -42,6 +42,10 @@ bare     holder  wrong      wrong       wrong       wrong       wrong       wron
 bare     other   wrong      wrong       wrong       wrong       wrong       wrong      completed wrong     wrong     wrong
 refuse   holder  wrong      wrong       wrong       wrong       wrong       wrong      pending   wrong     wrong     wrong
 refuse   other   wrong      wrong       wrong       wrong       wrong       wrong      pending   wrong     wrong     wrong
+approve  holder    wrong      wrong       wrong       wrong       wrong       wrong      completed wrong     wrong     wrong
+approve  other     wrong      wrong       wrong       wrong       wrong       wrong      completed wrong     wrong     wrong
+return   holder    wrong      wrong       wrong       wrong       wrong       wrong      pending   wrong     wrong     wrong
+return   other     wrong      wrong       wrong       wrong       wrong       wrong      pending   wrong     wrong     wrong
 ";
 
 fn now() -> Timestamp {
@@ -135,6 +139,11 @@ fn event(name: &str) -> TaskEvent {
             at: now(),
         }),
         "bare" => TaskEvent::NoCommit,
+        "approve" => TaskEvent::Approve("4e".to_owned()),
+        "return" => TaskEvent::Return {
+            why: "name it".to_owned(),
+            onto: "main".to_owned(),
+        },
         "refuse" => TaskEvent::Refuse(LandingVerdict {
             why: "a conflict".to_owned(),
             onto: "main".to_owned(),
@@ -158,7 +167,8 @@ fn word(answer: &Result<Task, Refusal>) -> &'static str {
         Err(Refusal::AsksNothing { .. }) => "nothing",
         Err(Refusal::Answered { .. }) => "answered",
         Err(
-            Refusal::Cycle { .. }
+            Refusal::HasLanded { .. }
+            | Refusal::Cycle { .. }
             | Refusal::UnknownBlocker { .. }
             | Refusal::OpenParts { .. }
             | Refusal::PartOfItself { .. }
@@ -204,7 +214,7 @@ fn trap_21_the_full_matrix_of_transition_and_owner() {
             }
         }
     }
-    assert_eq!(tried, 14 * 10 * 2 * 3);
+    assert_eq!(tried, 16 * 10 * 2 * 3);
 }
 
 /// What holds after any event that was not refused.
@@ -228,8 +238,8 @@ fn check_success(before: &Task, actor: &str, event: &str, answer: Result<Task, R
             assert_eq!(after.result.unwrap().by.as_str(), actor);
             assert_eq!(owner, Some(actor));
         }
-        "release" | "force" | "reopen" | "answer" | "refuse" => assert_eq!(owner, None),
-        "cancel" | "land" | "bare" => {}
+        "release" | "force" | "reopen" | "answer" | "refuse" | "return" => assert_eq!(owner, None),
+        "cancel" | "land" | "bare" | "approve" => {}
         other => panic!("no such event: {other}"),
     }
     assert_eq!(after.late, before.late);

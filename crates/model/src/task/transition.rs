@@ -7,7 +7,8 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
-    Claim, Ending, Landed, Landing, LandingVerdict, Note, Refusal, State, Task, TaskResult,
+    Approval, Claim, Ending, Landed, Landing, LandingVerdict, Note, Refusal, State, Task,
+    TaskResult,
 };
 use crate::id::{SessionId, TaskId, Token, WorkerId};
 
@@ -73,6 +74,15 @@ pub enum TaskEvent {
     NoCommit,
     /// Its work did not land, and is to be done again.
     Refuse(LandingVerdict),
+    /// A person approves this commit of its branch.
+    Approve(String),
+    /// A person returns its work.
+    Return {
+        /// What is to be different, Markdown.
+        why: String,
+        /// The target branch.
+        onto: String,
+    },
 }
 
 /// The task after `event`, or why not. Source of the rules: `tree.md` §2 "Claims".
@@ -193,10 +203,24 @@ pub fn transition(task: &Task, act: &Act, event: TaskEvent) -> Result<Task, Refu
             must_be_completed(task, "sent back")?;
             next = next.refused(verdict, act.actor.clone(), act.at);
         }
+        TaskEvent::Approve(commit) => {
+            must_be_reviewable(task, "approved")?;
+            next.landing = Some(Landing::Approved(Approval {
+                commit,
+                by: act.actor.clone(),
+                at: act.at,
+            }));
+        }
+        TaskEvent::Return { why, onto } => {
+            must_be_reviewable(task, "returned")?;
+            next = next.returned(why, onto, act);
+        }
     }
     if next.state != State::Completed {
-        // Whoever does it again may bring one.
-        next.landing = next.landing.filter(|it| it.no_commit().is_none());
+        // Whoever does it again may bring a commit, and that is looked at anew.
+        next.landing = next
+            .landing
+            .filter(|it| matches!(it, Landing::Landed(_) | Landing::Refused(_)));
     }
     Ok(next)
 }
@@ -285,6 +309,20 @@ fn must_be_completed(task: &Task, wanted: &'static str) -> Result<(), Refusal> {
     match task.state {
         State::Completed => Ok(()),
         _ => Err(wrong_state(task, wanted)),
+    }
+}
+
+/// Only work that is done and not on the target is reviewed.
+fn must_be_reviewable(task: &Task, wanted: &'static str) -> Result<(), Refusal> {
+    must_be_completed(task, wanted)?;
+    match task.landing.as_ref().and_then(Landing::landed) {
+        None => Ok(()),
+        Some(landed) => Err(Refusal::HasLanded {
+            task: task.id.clone(),
+            commit: landed.commit.clone(),
+            onto: landed.onto.clone(),
+            wanted,
+        }),
     }
 }
 

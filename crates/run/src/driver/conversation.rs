@@ -63,6 +63,8 @@ pub(super) struct Conversation {
 pub(super) enum InterruptReason {
     /// Its agent asked a person, who answered.
     Answered,
+    /// It was done, and a person returned the work.
+    Returned,
     /// Its account was at a limit.
     Limit,
     /// Its time was up.
@@ -76,6 +78,7 @@ impl InterruptReason {
     pub fn reason(self) -> Reason<'static> {
         match self {
             Self::Answered => Reason::Answered,
+            Self::Returned => Reason::Returned,
             Self::Limit => Reason::Limit,
             Self::TimedOut => Reason::TimedOut,
             Self::Crashed => Reason::Crashed,
@@ -440,7 +443,11 @@ impl Driver<'_> {
     }
 
     /// The conversation about a task that a run before left, where it can be taken up again: once.
-    pub(super) fn left_conversation(&mut self, id: &TaskId) -> Result<Option<Next>> {
+    pub(super) fn left_conversation(
+        &mut self,
+        id: &TaskId,
+        is_returned: bool,
+    ) -> Result<Option<Next>> {
         let Some(left) = self.left_of(id)? else {
             return Ok(None);
         };
@@ -448,6 +455,7 @@ impl Driver<'_> {
             None => InterruptReason::Crashed,
             Some("STUCK") => InterruptReason::Answered,
             Some("PARKED") => InterruptReason::Limit,
+            Some(_) if is_returned => InterruptReason::Returned,
             Some(_) => return Ok(None),
         };
         let next = |resumable| Next {

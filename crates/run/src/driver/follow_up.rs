@@ -235,6 +235,9 @@ impl Driver<'_> {
             Assessment::Judged(judged) if timed_out && judged.retryable => {
                 InterruptReason::TimedOut
             }
+            Assessment::Judged(judged) if judged.outcome != Outcome::Fail => {
+                InterruptReason::Returned
+            }
             Assessment::Judged(_) | Assessment::Unreported(_) => return,
         };
         let Some(talk) = desk.talk.as_ref().filter(|talk| talk.began) else {

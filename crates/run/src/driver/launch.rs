@@ -22,6 +22,7 @@ use flagpost_model::{
 use super::{
     Driver,
     capacity::AgentChoice,
+    conversation::{InterruptReason, Next},
     record::in_a_line,
     residents::Assignment,
     seats::{ActiveAgent, ProcessSeat, RunClaim, Seat},
@@ -54,10 +55,10 @@ impl Driver<'_> {
     /// Claims a task and starts its agent, or gives it to a worker; no event where it has to wait
     /// for one.
     pub(super) fn launch(&mut self, task: TaskId, attempt: Attempt) -> Result<Option<Event>> {
-        let asked = self.read(&task)?;
-        let asked = asked.as_ref().and_then(asked_for);
+        let known = self.read(&task)?;
+        let asked = known.as_ref().and_then(asked_for);
         match self.place(&task, asked)? {
-            Assignment::Slot(slot) => match self.choose(&task, asked)? {
+            Assignment::Slot(slot) => match self.choose(&task, known.as_ref())? {
                 AgentChoice::Agent(agent) => {
                     match self.begin_setup(&task, attempt, (slot, agent)) {
                         Ok(true) => Ok(None),
@@ -174,10 +175,18 @@ impl Driver<'_> {
 
     /// Which agent the task is started with: the one that it asks for, the one that its conversation was
     /// with, or any.
-    fn choose(&mut self, id: &TaskId, asked: Option<&str>) -> Result<AgentChoice> {
+    fn choose(&mut self, id: &TaskId, task: Option<&Task>) -> Result<AgentChoice> {
+        let asked = task.and_then(asked_for);
+        let refused = task.and_then(Task::not_landed);
+        let is_returned = refused.is_some_and(|it| it.by.is_some());
+        // What passed goes on only with who heard why it came back.
+        let is_over = |it: &Next| it.why == InterruptReason::Returned && !is_returned;
+        if self.next.get(id).is_some_and(is_over) {
+            self.next.remove(id);
+        }
         let left = match self.next.contains_key(id) {
             true => None,
-            false => self.left_conversation(id)?,
+            false => self.left_conversation(id, is_returned)?,
         };
         if let Some(left) = left {
             self.next.insert(id.clone(), left);

@@ -27,8 +27,8 @@ use std::{
 
 use flagpost_core::{
     landing::{
-        self, BranchState, GitSettings, LandingActivity, LandingLock, LandingQueue, LandingRefusal,
-        LandingStep, QueuedBranch, Target,
+        self, BranchState, GitSettings, LandingActivity, LandingFailure, LandingLock, LandingQueue,
+        LandingRefusal, LandingStep, QueuedBranch, ReviewRule, Target,
     },
     sessions::Sessions,
 };
@@ -78,6 +78,8 @@ pub struct LandingTerms {
     pub only: Vec<TaskId>,
     /// Whether each branch gets a pull request, and the target stays where it is.
     pub requests: bool,
+    /// Whether work lands that nobody approved.
+    pub review: ReviewRule,
 }
 
 /// What came of a landing.
@@ -95,6 +97,8 @@ pub struct LandingReport {
     pub left: BTreeMap<TaskId, String>,
     /// Those that build on work which did not land.
     pub waits: Vec<TaskId>,
+    /// Those that wait for a person's approval.
+    pub to_review: Vec<TaskId>,
     /// The pull requests that are open for tasks' branches, in order, by their addresses.
     pub requests: Vec<(TaskId, String)>,
     /// How to take what passed its check into a working tree with changes.
@@ -161,6 +165,7 @@ impl<'a> Landing<'a> {
             return Err(LandingRefusal::GitChanged { what }.into());
         }
         let lock = LandingLock::take(stage.home, stage.repository)?;
+        LandingFailure::clear(stage.home, stage.repository)?;
         check::end_leftover(stage.repository);
         Ok(Self {
             sessions: Sessions::of(stage.home, stage.repository),
@@ -191,6 +196,13 @@ impl<'a> Landing<'a> {
             true => self.request(),
             false => self.go(),
         };
+        if let Err(error) = &done {
+            let failure = LandingFailure {
+                why: flagpost_core::describe(error),
+                at: self.stage.home.now(),
+            };
+            failure.keep(self.stage.home, self.stage.repository)?;
+        }
         // Neither is needed by anybody: what is left is taken up by the next landing.
         let cleared = LandingActivity::clear(self.stage.home, self.stage.repository);
         let tidied = self.tree.remove();
@@ -206,6 +218,7 @@ impl<'a> Landing<'a> {
             refused: self.report.refused.clone(),
             left: self.report.left.keys().cloned().collect(),
             waits: self.report.waits.clone(),
+            to_review: self.report.to_review.clone(),
         })?;
         Ok(self.report)
     }
@@ -245,7 +258,8 @@ impl<'a> Landing<'a> {
             self.recall(&target)?;
         }
         self.must_be_known(&target)?;
-        Ok(landing::queue(&self.sessions, repository, list, target)?)
+        let wanted = (target, self.terms.review);
+        Ok(landing::queue(&self.sessions, repository, list, wanted)?)
     }
 
     /// The target as it is now. It stays the same branch, wherever the operator goes meanwhile.
@@ -499,6 +513,7 @@ impl<'a> Landing<'a> {
         };
         let waits = queue.branches.iter().filter(waits);
         self.report.waits = waits.map(|it| it.task.clone()).collect();
+        self.report.to_review = queue.to_review().map(|it| it.task.clone()).collect();
         self.report.commit.clone_from(&queue.target.tip);
         match self.waiting.take() {
             Some(event) => (self.tell)(event),

@@ -52,6 +52,7 @@ impl Landing<'_> {
                     let requests = github.requests(branch.branch.as_str(), &target.branch)?;
                     found.push((branch, requests));
                 }
+                BranchState::Unapproved => self.report.to_review.push(branch.task),
                 BranchState::Waits { .. } => self.report.waits.push(branch.task),
                 BranchState::Refused(_) => {}
             }
@@ -67,7 +68,8 @@ impl Landing<'_> {
     /// The branches that are asked for.
     fn queued(&self, target: &Target) -> Result<LandingQueue> {
         let (list, repository) = (self.stage.list, self.stage.repository);
-        let mut queue = landing::queue(&self.sessions, repository, list, target.clone())?;
+        let wanted = (target.clone(), self.terms.review);
+        let mut queue = landing::queue(&self.sessions, repository, list, wanted)?;
         let only = &self.terms.only;
         queue
             .branches

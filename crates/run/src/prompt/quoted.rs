@@ -1,9 +1,9 @@
-//! What was said about a task: questions with their answers, and notes.
+//! What was said about a task: questions with their answers, notes, and why its work came back.
 //!
 //! Owns how the words of others stand in a prompt: below who said them when, in a fence that they cannot
 //! close, the oldest first. How much of it there may be is settled here; the rest is named.
 
-use flagpost_model::task::{Note, Task};
+use flagpost_model::task::{NotLanded, Note, Task};
 use jiff::Timestamp;
 
 /// So many notes are told of at most, the newest.
@@ -68,6 +68,30 @@ pub(super) fn notes(task: &Task, program: &str) -> String {
         text += &format!("\nNote, {who}:\n\n{}", short(&note.text, task, program));
     }
     text
+}
+
+/// Why work that was done before came back; nothing where it did not.
+pub(super) fn came_back(task: &Task) -> String {
+    let Some(NotLanded {
+        why, onto, by, at, ..
+    }) = task.not_landed()
+    else {
+        return String::new();
+    };
+    match by {
+        Some(person) => format!(
+            "\n## What is to be different\n\nThis task was done before, and its work is here. It was reviewed and \
+             returned, {}:\n\n{}",
+            signed(Some(person.as_str()), Some(*at)),
+            fenced(why)
+        ),
+        None => format!(
+            "\n## Why it did not land\n\nThis task was done before, and its work is here. It is not on \
+             the branch {} yet, which has gone on since:\n\n{}",
+            one_line(onto),
+            fenced(why)
+        ),
+    }
 }
 
 /// Words in a fence; of long ones the beginning, and how the rest is found.

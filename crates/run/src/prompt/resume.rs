@@ -31,6 +31,8 @@ pub enum Reason<'a> {
     },
     /// Its agent asked a person, who answered.
     Answered,
+    /// Its agent had done the task, and a person returned the work.
+    Returned,
     /// The same before its process had ended: the task is its own again, by a claim with this token.
     AnsweredAtOnce(Token),
     /// Its account was at a limit.
@@ -64,6 +66,10 @@ pub fn resume(brief: &ResumeBrief<'_>) -> String {
         Reason::Unreported { denied } => unreported(brief, denied),
         Reason::Uncommitted { files } => uncommitted(brief, files),
         Reason::Answered => going_on(brief, "Your question was answered, as you read below."),
+        Reason::Returned => going_on(
+            brief,
+            "Your work was reviewed and returned, as you read below. Change it, and commit the change.",
+        ),
         Reason::AnsweredAtOnce(token) => going_on(
             brief,
             &format!(
@@ -136,6 +142,9 @@ fn going_on(brief: &ResumeBrief<'_>, news: &str) -> String {
     let program = program(brief.client);
     text += &quoted::questions(task, program);
     text += &quoted::notes(task, program);
+    if brief.reason == Reason::Returned {
+        text += &quoted::came_back(task);
+    }
     text += &format!(
         "\nBefore you end, write $FLAGPOST_REPORT, which is now {}. {}",
         brief.report.display(),

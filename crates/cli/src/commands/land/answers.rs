@@ -22,6 +22,8 @@ view! {
         left: Vec<LeftBranch<'a>> = it.left.iter().map(LeftBranch::from).collect(),
         /// The tasks that build on work which did not land.
         waits: &'a [TaskId] = &it.waits,
+        /// The tasks whose work waits for your approval.
+        to_review: &'a [TaskId] = &it.to_review,
         /// The pull requests that are open for tasks' branches, in order; empty without --pr.
         requests: Vec<BranchRequest<'a>> = it.requests.iter().map(BranchRequest::from).collect(),
         /// The command that takes what passed into a working tree with changes; null where none waits.

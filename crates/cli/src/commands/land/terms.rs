@@ -3,7 +3,10 @@
 use std::num::NonZeroU32;
 
 use clap::builder::NonEmptyStringValueParser;
-use flagpost_core::config::keys::{self, AnySetting};
+use flagpost_core::{
+    config::keys::{self, AnySetting},
+    landing::ReviewRule,
+};
 use flagpost_model::task::LandingMethod;
 use flagpost_run::landing::LandingTerms;
 use jiff::SignedDuration;
@@ -35,6 +38,9 @@ pub struct LandingOptions {
     /// Push the target to this remote after each batch; with --pr, the branches
     #[arg(long, value_name = "REMOTE", value_parser = NonEmptyStringValueParser::new())]
     push: Option<String>,
+    /// Only what you approved [default: the setting land.review]
+    #[arg(long)]
+    review: bool,
 }
 
 /// A time that the setting would take, too.
@@ -95,5 +101,9 @@ pub fn resolve(context: &Context, options: &LandingOptions) -> anyhow::Result<La
         keep: false,
         only: Vec::new(),
         requests: false,
+        review: match options.review || settings.need(&keys::LAND_REVIEW)? {
+            true => ReviewRule::Required,
+            false => ReviewRule::Optional,
+        },
     })
 }

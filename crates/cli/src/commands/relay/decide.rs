@@ -71,6 +71,20 @@ pub struct RejectArgs {
     seen: Option<Hash>,
 }
 
+impl RatifyArgs {
+    /// The first word.
+    pub fn first(&self) -> &str {
+        &self.worker
+    }
+
+    /// All words, where no option says that they mean briefs.
+    pub fn as_tasks(&self) -> Option<Vec<&str>> {
+        let is_of_briefs = self.seen.is_some() || self.scope.is_some() || self.count_status;
+        let words = std::iter::once(&self.worker).chain(&self.seq);
+        (!is_of_briefs).then(|| words.map(String::as_str).collect())
+    }
+}
+
 /// What is said where the hash of one text comes with several briefs.
 const ONE_SEEN: &str = "--seen goes with one brief: 'flagpost ratify WORKER SEQ --seen HASH'";
 

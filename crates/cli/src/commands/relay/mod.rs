@@ -21,7 +21,6 @@ use crate::{context::Context, output::Answer};
 #[derive(Debug, Subcommand)]
 pub enum GateCommand {
     Assign(assign::AssignArgs),
-    #[command(visible_alias = "approve")]
     Ratify(decide::RatifyArgs),
     Reject(decide::RejectArgs),
     Outbox(mail::OutboxArgs),

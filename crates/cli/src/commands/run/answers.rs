@@ -8,6 +8,8 @@ use flagpost_run::RunReport;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::terminal::counted;
+
 /// How a run ended.
 ///
 /// The last line of 'flagpost run --json'; the lines before it are flagpost.event/1. Exit code 1 unless
@@ -81,16 +83,24 @@ pub fn without_commit(list: &List<'_>, report: &RunReport) -> String {
     }
 }
 
-/// The command that brings the work that passed onto the target, with what it is for; nothing where none waits.
+/// The commands that bring the work that passed onto the target, with what they are for; nothing where none waits.
 pub fn to_land(repository: &Repository, list: &List<'_>) -> String {
     // Where it cannot be told, 'flagpost land' says why.
     let Ok(view) = LandingView::of(repository, list, None) else {
         return String::new();
     };
     let target = &view.queue.target.branch;
-    match view.queue.ready().count() {
+    let branches = |n| counted(n, "branch", "branches");
+    let mut text = match view.queue.to_review().count() {
         0 => String::new(),
-        1 => format!("next: bring 1 branch onto {target}\n  flagpost land\n"),
-        n => format!("next: bring {n} branches onto {target}\n  flagpost land\n"),
-    }
+        n => format!("next: review {}\n  flagpost review\n", branches(n)),
+    };
+    text += &match view.queue.ready().count() {
+        0 => String::new(),
+        n => format!(
+            "next: bring {} onto {target}\n  flagpost land\n",
+            branches(n)
+        ),
+    };
+    text
 }

@@ -6,7 +6,7 @@ use flagpost_model::task::LandingMethod;
 use jiff::SignedDuration;
 
 use super::{SettingKey, SettingSpec};
-use crate::config::kind::{Count, NonEmptyText, OneOf, Time};
+use crate::config::kind::{Count, NonEmptyText, OneOf, Switch, Time};
 
 /// `land.check`
 pub static LAND_CHECK: SettingKey<NonEmptyText> = SettingKey {
@@ -84,4 +84,17 @@ pub static LAND_RETRIES: SettingKey<Count> = SettingKey {
         option: Some("--retries"),
     },
     kind: Count,
+};
+
+/// `land.review`
+pub static LAND_REVIEW: SettingKey<Switch> = SettingKey {
+    about: SettingSpec {
+        name: "land.review",
+        text: "Whether only work that you approved lands.",
+        default: Some("false"),
+        // An agent that lands has its own environment.
+        variable: None,
+        option: Some("--review"),
+    },
+    kind: Switch,
 };

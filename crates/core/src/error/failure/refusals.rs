@@ -89,6 +89,18 @@ pub(super) fn landing(refusal: &LandingRefusal) -> (FailureKind, Option<String>)
             FailureKind::Conflict,
             hint("'flagpost land --status' shows what can land"),
         ),
+        LandingRefusal::NotStarted { .. } => (
+            FailureKind::Failed,
+            hint("'flagpost land' in a terminal says more"),
+        ),
+        LandingRefusal::NotAsSeen { task, .. } => (
+            FailureKind::Conflict,
+            Some(format!("'flagpost diff {task}' shows it as it is now")),
+        ),
+        LandingRefusal::NoLine { task, .. } => (
+            FailureKind::Invalid,
+            Some(format!("'flagpost diff {task}' shows its files")),
+        ),
         LandingRefusal::NoChange { task } => (
             FailureKind::NotFound,
             hint(&format!(
@@ -303,6 +315,7 @@ pub(super) fn refusal(refusal: &Refusal) -> (FailureKind, Option<String>) {
         Refusal::WrongState { .. } => {
             hint("'flagpost reopen' makes it pending again, if that is what you want")
         }
+        Refusal::HasLanded { .. } => hint("'flagpost add' makes a task of what is to be different"),
         Refusal::AsksNothing {
             task,
             state: StateName::Failed,

@@ -8,8 +8,8 @@ use std::collections::HashSet;
 use flagpost_model::{
     TaskId,
     task::{
-        Claim, DEFAULT_LEASE, Effort, ImportBaseline, Landed, Landing, NotLanded, Note, NoteKind,
-        Provenance, Question, State, StateName, Task, TaskResult, Timer,
+        Approval, Claim, DEFAULT_LEASE, Effort, ImportBaseline, Landed, Landing, NotLanded, Note,
+        NoteKind, Provenance, Question, State, StateName, Task, TaskResult, Timer,
     },
 };
 use jiff::{SignedDuration, Timestamp};
@@ -182,7 +182,7 @@ fn provenance(map: Fields<'_>) -> Option<Provenance> {
     })
 }
 
-/// The landed work; where there is none, the refusal, else when it passed without a commit.
+/// The landed work; where there is none, the refusal, else the approval, else when it passed without a commit.
 fn landing(ours: Fields<'_>) -> Option<Landing> {
     let landed = ours.object("landed").and_then(|map| {
         Some(Landed {
@@ -199,12 +199,22 @@ fn landing(ours: Fields<'_>) -> Option<Landing> {
             why: map.text("why").unwrap_or_default(),
             onto: map.text("onto").unwrap_or_default(),
             at: map.parsed("at")?,
+            by: map.parsed("by"),
+        }))
+    };
+    let approved = || {
+        let map = ours.object("approved")?;
+        Some(Landing::Approved(Approval {
+            commit: map.text("commit")?,
+            by: map.parsed("by")?,
+            at: map.parsed("at")?,
         }))
     };
     let no_commit = || ours.parsed("no_commit").map(Landing::NoCommit);
     landed
         .map(Landing::Landed)
         .or_else(refused)
+        .or_else(approved)
         .or_else(no_commit)
 }
 

@@ -203,6 +203,7 @@ fn set_machine_state(metadata: &mut Map<String, Value>, task: &Task) {
         vec![
             ("landed", some(&landing.and_then(Landing::landed))),
             ("refused", some(&landing.and_then(Landing::refused))),
+            ("approved", some(&landing.and_then(Landing::approved))),
             ("no_commit", some(&landing.and_then(Landing::no_commit))),
         ],
     );

@@ -1,0 +1,240 @@
+//! `review`, `approve`, `return` and `land --review`: a person sees the work before it lands.
+
+use flagpost_testkit::table;
+use serde_json::Value;
+
+use crate::{
+    exits,
+    land_yard::{Yard, branch},
+    says,
+};
+
+/// Where each branch of the queue stands.
+fn states(yard: &Yard) -> Vec<(String, String)> {
+    let told = yard.world.json(["review", "--json"], 0);
+    let branches = told["branches"].as_array().unwrap();
+    let word = |it: &Value, key: &str| it[key].as_str().unwrap().to_owned();
+    branches
+        .iter()
+        .map(|it| (word(it, "task"), word(it, "state")))
+        .collect()
+}
+
+fn stands(task: &str, state: &str) -> (String, String) {
+    (task.to_owned(), state.to_owned())
+}
+
+/// A yard whose repository lands only what was approved.
+fn reviewed(tasks: usize) -> Yard {
+    let yard = Yard::of(tasks);
+    yard.world.ok(["config", "set", "land.review", "true"]);
+    yard
+}
+
+fn tip(yard: &Yard, task: usize) -> String {
+    yard.git(&["rev-parse", &branch(task)])
+}
+
+#[test]
+fn only_what_a_person_approved_lands_and_a_later_commit_asks_again() {
+    let yard = reviewed(3);
+    let ran = exits(yard.land(&[]), 0);
+    assert!(ran.stdout.contains("to review 1, 2, 3"), "{ran}");
+    yard.world.ok(["approve", "1", "2"]);
+    yard.branch(2, &branch(2), |yard| yard.write("more", "later\n"));
+    let expected = [
+        stands("1", "queued"),
+        stands("2", "unapproved"),
+        stands("3", "unapproved"),
+    ];
+    assert_eq!(states(&yard), expected);
+    exits(yard.land(&[]), 0);
+    yard.assert_landed([1]);
+    says(yard.land(&["2"]), 4, &["task 2", "your approval"]);
+    yard.world.ok(["approve", "2"]);
+    exits(yard.land(&[]), 0);
+    yard.assert_landed([1, 2]);
+}
+
+#[test]
+fn a_landing_can_ask_for_approvals_where_the_setting_does_not() {
+    let yard = Yard::of(2);
+    yard.world.ok(["approve", "2"]);
+    exits(yard.land(&["--review"]), 0);
+    yard.assert_landed([2]);
+    exits(yard.land(&[]), 0);
+    yard.assert_landed([1, 2]);
+}
+
+#[test]
+fn what_was_approved_as_it_is_has_not_changed_since_it_passed() {
+    let yard = Yard::of(1);
+    let passed = format!("refs/flagpost/passed/{}", &branch(1)["flagpost/".len()..]);
+    yard.git(&["update-ref", &passed, &tip(&yard, 1)]);
+    yard.branch(1, &branch(1), |yard| yard.write("more", "later\n"));
+    assert_eq!(states(&yard), [stands("1", "changed")]);
+    yard.world.ok(["approve", "1"]);
+    assert_eq!(states(&yard), [stands("1", "queued")]);
+}
+
+#[test]
+fn work_that_builds_on_what_nobody_approved_waits_for_it() {
+    let yard = reviewed(2);
+    yard.world.ok(["task", "dep", "add", "2", "1"]);
+    yard.branch(2, &branch(1), |yard| yard.write("file-2", "2\n"));
+    yard.world.ok(["approve", "2"]);
+    let expected = [stands("1", "unapproved"), stands("2", "waits")];
+    assert_eq!(states(&yard), expected);
+    exits(yard.land(&[]), 1);
+    yard.assert_landed([]);
+    yard.world.ok(["approve", "1"]);
+    exits(yard.land(&[]), 0);
+    yard.assert_landed([1, 2]);
+}
+
+#[test]
+fn returned_work_is_pending_with_the_words_and_the_line_that_they_are_about() {
+    let yard = reviewed(1);
+    // A line is meant as it was shown: with the target's changes.
+    yard.branch(1, "main", |yard| yard.write("shared", "base\nours\n"));
+    let ran = yard.world.flagpost([
+        "return",
+        "1",
+        "Say it shorter",
+        "--line",
+        "shared:2 Name whose",
+        "--json",
+    ]);
+    let task: Value = serde_json::from_str(&exits(ran, 0).stdout).unwrap();
+    assert_eq!(task["state"], "pending");
+    let refused = &task["landing"]["refused"];
+    let why = "Say it shorter\n\nshared:2\n> ours\nName whose";
+    assert_eq!(refused["why"], why);
+    assert_eq!(refused["times"], 0);
+    assert_eq!(states(&yard), [stands("1", "refused")]);
+    let told = yard.world.history();
+    let line = told.iter().rfind(|it| it["kind"] == "land.returned").unwrap();
+    assert_eq!(line["detail"]["why"], why);
+    exits(yard.land(&[]), 0);
+    yard.assert_landed([]);
+}
+
+#[test]
+fn what_cannot_be_decided_is_refused_with_words_and_changes_nothing() {
+    let yard = reviewed(2);
+    yard.world.ok(["add", "Open"]);
+    yard.world.ok(["approve", "2"]);
+    exits(yard.land(&[]), 0);
+    let before = yard.world.history().len();
+    let short = &tip(&yard, 1)[..10];
+    let rows: [(&str, &[&str], i32, &[&str]); 9] = [
+        (
+            "another commit",
+            &["approve", "1", "--commit", "0123456789"],
+            4,
+            &["you saw 0123456789", "diff 1"],
+        ),
+        (
+            "no commit",
+            &["approve", "1", "--commit", "main"],
+            2,
+            &["seven digits"],
+        ),
+        (
+            "one commit of two",
+            &["approve", "1", "2", "--commit", short],
+            2,
+            &["one task"],
+        ),
+        ("what has landed", &["approve", "2"], 4, &["on main since"]),
+        ("a task that is not done", &["return", "3", "x"], 4, &["pending"]),
+        ("no words", &["return", "1"], 2, &["what is to be different"]),
+        (
+            "no line",
+            &["return", "1", "--line", "file-1"],
+            2,
+            &["PATH:LINE"],
+        ),
+        (
+            "no such line",
+            &["return", "1", "--line", "file-1:7 x"],
+            6,
+            &["file-1:7", "ends with line 1"],
+        ),
+        (
+            "no such file",
+            &["return", "1", "--line", "nothing:1 x"],
+            6,
+            &["nothing:1", "no such file"],
+        ),
+    ];
+    table::each(rows.map(|row| (row.0, row)), |(_, args, code, words)| {
+        says(yard.world.flagpost(args), code, words);
+    });
+    assert_eq!(yard.world.history().len(), before);
+}
+
+#[test]
+fn an_agent_approves_nothing_by_any_way_it_has() {
+    let yard = reviewed(2);
+    for args in [&["approve", "1"][..], &["return", "1", "x"]] {
+        let mut agent = yard.world.command();
+        agent.env("FLAGPOST_WORKER", "W1").args(args);
+        says(yard.world.run(&mut agent), 4, &["reviews no work"]);
+        let mut client = yard.world.command();
+        client.env("CLAUDECODE", "1").args(args);
+        says(yard.world.run(&mut client), 4, &["reviews no work"]);
+    }
+    // The task's file is anybody's, and says nothing that the history does not.
+    let list = yard.world.list("web");
+    let path = list.join("1.json");
+    let mut task: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    task["metadata"]["flagpost"]["approved"] = serde_json::json!({
+        "commit": tip(&yard, 1), "by": "ann", "at": "2026-05-13T14:25:00Z"
+    });
+    std::fs::write(&path, task.to_string()).unwrap();
+    let expected = [stands("1", "unapproved"), stands("2", "unapproved")];
+    assert_eq!(states(&yard), expected);
+    // Nor does the environment of whoever lands.
+    let mut land = yard.world.command();
+    land.env("FLAGPOST_LAND_REVIEW", "false").args(["land", "--yes"]);
+    exits(yard.world.run(&mut land), 0);
+    yard.assert_landed([]);
+}
+
+#[test]
+fn what_is_to_review_needs_a_person_and_a_row_says_how_it_is_settled() {
+    let yard = reviewed(2);
+    yard.world.ok(["approve", "2"]);
+    let needs = yard.world.json(["inbox", "--json"], 0);
+    let rows = needs["needs"].as_array().unwrap();
+    let said: Vec<_> = rows
+        .iter()
+        .map(|it| (it["kind"].as_str(), it["settle_with"].as_str()))
+        .collect();
+    assert_eq!(said, [(Some("review"), Some("flagpost review 1"))]);
+    let shown = yard.world.ok(["review", "1"]);
+    for words in ["1 Task 1", "file-1 +1 -0", "flagpost return 1 'WORDS'", "to review"] {
+        assert!(shown.contains(words), "no {words:?}: {shown}");
+    }
+    yard.world.ok(["config", "unset", "land.review"]);
+    assert_eq!(yard.world.ok(["inbox"]), "nothing needs you\n");
+}
+
+#[test]
+fn a_brief_is_approved_by_the_name_of_its_worker() {
+    let yard = Yard::of(1);
+    yard.world.ok(["worker", "add", "W3"]);
+    yard.world.ok(["assign", "1", "W3", "--inline", "Write it"]);
+    yard.world.ok(["approve", "W3", "1"]);
+    says(
+        yard.world.flagpost(["approve", "W3", "--commit", "0123456789"]),
+        2,
+        &["--seen HASH"],
+    );
+    says(
+        yard.world.flagpost(["approve", "1", "--count-status"]),
+        2,
+        &["--commit COMMIT"],
+    );
+}
