@@ -30,6 +30,8 @@ pub enum Act {
     OpenLanding,
     /// Read it again: something changed.
     LookAtLanding,
+    /// Read what a task changes; of one file, its patch.
+    ReadChange(TaskId, Option<String>),
     /// Read this beside the rest from now on.
     Interest(Interest),
     /// Read everything again.

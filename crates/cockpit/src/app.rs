@@ -20,6 +20,7 @@ use crate::{
     landing::LandingPage,
     log::LogView,
     prompt::Prompt,
+    review::ReviewPage,
     snapshot::{Interest, Lane, Snapshot, WaitingBrief, WaitingItem, WaitingPermission},
     tab::Tab,
     text,
@@ -60,6 +61,8 @@ pub enum Page {
     Log(LogView),
     /// What is to land.
     Landing(LandingPage),
+    /// The work of a task.
+    Review(ReviewPage),
     /// The keys of the screen below, narrowed by typing.
     Help {
         /// What narrows them.
@@ -236,6 +239,7 @@ impl App {
             Some(Page::Task { .. }) => Context::Task,
             Some(Page::Log(_)) => Context::Log,
             Some(Page::Landing(_)) => Context::Landing,
+            Some(Page::Review(_)) => Context::Review,
             Some(Page::Help { .. } | Page::Journal { .. } | Page::Text { .. }) => Context::Text,
         }
     }
@@ -251,6 +255,8 @@ impl App {
         match self.pages.last() {
             Some(Page::Task { id, .. }) => return Some(id.clone()),
             Some(Page::Log(log)) => return Some(log.task.clone()),
+            Some(Page::Review(page)) => return Some(page.task.clone()),
+            Some(Page::Landing(page)) => return page.selected(),
             _ => {}
         }
         let row = *self.list().rows.get(self.list().at)?;

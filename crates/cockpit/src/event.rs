@@ -44,6 +44,8 @@ pub enum Input {
     Log(TaskId, LogEvent),
     /// What is to land.
     Landing(Outcome),
+    /// What a task changes, or one file of it.
+    Change(TaskId, Option<String>, Outcome),
     /// Something waits that nobody was told of yet.
     Notice(Signal, String),
     /// The terminal came to the front, or went from there.

@@ -21,6 +21,8 @@ pub enum Context {
     Log,
     /// What is to land.
     Landing,
+    /// The work of a task.
+    Review,
     /// Help, journal, an answer: text and nothing else.
     Text,
     /// A line that is typed.
@@ -31,7 +33,7 @@ pub enum Context {
 
 impl Context {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Tab(Tab::Fleet),
         Self::Tab(Tab::Board),
         Self::Tab(Tab::Tasks),
@@ -41,6 +43,7 @@ impl Context {
         Self::Task,
         Self::Log,
         Self::Landing,
+        Self::Review,
         Self::Text,
         Self::Line,
         Self::Question,
@@ -107,6 +110,17 @@ const OPENS: On = On::Only(&[
     Context::Tab(Tab::Run),
     Context::Tab(Tab::Mail),
     Context::Landing,
+    Context::Review,
+]);
+const REVIEW: On = On::Only(&[Context::Review]);
+/// Where a task with work can be chosen.
+const WORK: On = On::Only(&[
+    Context::Tab(Tab::Board),
+    Context::Tab(Tab::Tasks),
+    Context::Tab(Tab::Inbox),
+    Context::Tab(Tab::Run),
+    Context::Task,
+    Context::Landing,
 ]);
 
 const LINE: On = On::Only(&[Context::Line]);
@@ -153,6 +167,16 @@ commands! {
     Edit = "edit" ["e"] INBOX, "edit it in $EDITOR";
     /// Let all through that were read.
     RatifyAll = "ratify-all" ["Y"] INBOX, "let through the listed briefs that you have read";
+    /// Show the work of a task.
+    Review = "review" ["D"] WORK, "what the task changes, to approve or return it";
+    /// Approve it.
+    Approve = "approve" ["y"] REVIEW, "approve this commit: it may land";
+    /// Return it.
+    Return = "return" ["n"] REVIEW, "return it, with words and the remarks";
+    /// Remark on a line.
+    Remark = "remark" ["c"] REVIEW, "remark on the line";
+    /// Land it.
+    Land = "land" ["L"] On::Only(&[Context::Landing, Context::Review]), "land it; on the page of what is to land, all that can";
     /// Answer a question.
     Answer = "answer" ["A"] On::Only(&[Context::Tab(Tab::Inbox), Context::Tab(Tab::Board), Context::Tab(Tab::Tasks), Context::Task]), "answer the question";
     /// Claim a task.

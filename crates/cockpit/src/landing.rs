@@ -13,7 +13,8 @@ use std::{
 };
 
 use flagpost_core::operations::Operation;
-use serde_json::json;
+use flagpost_model::TaskId;
+use serde_json::{Value, json};
 
 use crate::{
     act::Request,
@@ -30,10 +31,30 @@ const REST: Duration = Duration::from_secs(2);
 pub struct LandingPage {
     /// What was answered, once something was.
     pub answer: Option<Outcome>,
-    /// All lines of a refusal are shown.
-    pub is_whole: bool,
+    /// The selected branch.
+    pub at: usize,
     /// How far it is scrolled.
     pub top: usize,
+}
+
+impl LandingPage {
+    /// How many branches are to land.
+    pub fn count(&self) -> usize {
+        self.branches().map_or(0, Vec::len)
+    }
+
+    /// The task of the selected branch.
+    pub fn selected(&self) -> Option<TaskId> {
+        let branch = self.branches()?.get(self.at)?;
+        branch["task"].as_str()?.parse().ok()
+    }
+
+    fn branches(&self) -> Option<&Vec<Value>> {
+        match self.answer.as_ref()? {
+            Outcome::Answer(answer) => answer["branches"].as_array(),
+            Outcome::Refused { .. } => None,
+        }
+    }
 }
 
 /// Looks from a thread of its own, for as long as somebody tells of changes; who opens the page again begins

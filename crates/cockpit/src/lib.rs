@@ -17,6 +17,7 @@ pub mod log;
 mod notices;
 mod palette;
 mod prompt;
+mod review;
 mod rows;
 mod run;
 pub mod snapshot;

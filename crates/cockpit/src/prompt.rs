@@ -10,7 +10,11 @@ use crate::{
     input::LineInput,
     keys::{Context, KeyCommand, Keymap},
     snapshot::{WaitingBrief, WaitingPermission},
+    text::cut,
 };
+
+/// So many columns of a path are shown in a question.
+const LONGEST_PATH: usize = 40;
 
 /// A question, and the line in which it is answered.
 #[derive(Debug, Clone)]
@@ -38,6 +42,10 @@ pub enum Ask {
     Denial(WaitingPermission),
     /// What the answer to a task's question is.
     AnswerTo(TaskId),
+    /// With which words the work of a task is returned.
+    Return(TaskId),
+    /// What there is to say of a line: its file and number.
+    Remark(String, usize),
     /// Which worker a task is for, or which task a worker gets.
     Assign(Assignment),
     /// Which state tasks are to have.
@@ -94,6 +102,8 @@ impl Prompt {
             Ask::Reason(brief) => format!("reject {} {}, why: ", brief.worker, brief.seq.get()),
             Ask::Denial(it) => format!("deny request {}, why: ", it.request),
             Ask::AnswerTo(task) => format!("answer #{task}: "),
+            Ask::Return(task) => format!("return #{task}, what is to be different: "),
+            Ask::Remark(path, line) => format!("{}:{line}: ", cut(path, LONGEST_PATH)),
             Ask::Assign(Assignment::Task(task)) => format!("assign #{task} to worker: "),
             Ask::Assign(Assignment::Worker(worker)) => format!("assign to {worker} task: #"),
             Ask::MoveTo(tasks) => format!(

@@ -213,6 +213,7 @@ impl Hands<'_> {
         match act {
             Act::Carry(request) => give(&self.work, Work::Carry(request)),
             Act::ReadTask(id) => give(&self.work, Work::ReadTask(id)),
+            Act::ReadChange(id, path) => give(&self.work, Work::ReadChange(id, path)),
             Act::Interest(interest) => give(&self.nudge, Nudge::Interest(interest)),
             Act::Reread => give(&self.nudge, Nudge::Reread),
             Act::OpenLog(task, session) => {

@@ -27,6 +27,7 @@ use flagpost_core::{
 use flagpost_model::{
     ListRef, Seq, TaskId, WorkerId,
     machines::FleetSight,
+    notification::NoticeKind,
     plan::{Graph, Index, waves},
     reservation::Reservation,
     session::{ActiveTask, LogRow, Timeline},
@@ -166,6 +167,8 @@ pub struct OtherNeed {
     pub at: Option<Timestamp>,
     /// The command.
     pub settle_with: Option<String>,
+    /// Whether it is work that waits for a review.
+    pub is_review: bool,
 }
 
 /// Something that needs the operator.
@@ -513,6 +516,7 @@ fn waiting(place: &Place, need: Need) -> WaitingItem {
                 .filter(|(list, _)| **list == place.list)
                 .map(|(_, task)| task.clone()),
             name: need.item.key.item,
+            is_review: need.item.key.kind == NoticeKind::Review,
             line: need.line,
             // An account has the time until which it rests.
             at: at.filter(|at| *at <= place.home.now()),

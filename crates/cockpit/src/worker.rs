@@ -15,14 +15,14 @@ use std::{
 use flagpost_core::{
     Error, FailureKind, describe,
     error::judge,
-    operations::{self, Arguments, Caller, CallerPlace, EntryOutcome, Identity},
+    operations::{self, Arguments, Caller, CallerPlace, EntryOutcome, Identity, Operation},
 };
 use flagpost_model::{
     TaskId, WorkerId,
     decision::Via,
     task::{Landing, NO_COMMIT, Origin, State},
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     act::Request,
@@ -59,6 +59,8 @@ pub enum Work {
     Carry(Request),
     /// A task in full.
     ReadTask(TaskId),
+    /// What a task changes; of one file, its patch.
+    ReadChange(TaskId, Option<String>),
 }
 
 /// Works for as long as somebody asks.
@@ -75,6 +77,10 @@ pub fn start(place: Arc<Place>, person: Person, send: Sender<Input>) -> Sender<W
                     let read = task(&place, &id).map_err(|error| describe(&error));
                     Input::Task(id, Box::new(read))
                 }
+                Work::ReadChange(id, path) => {
+                    let answer = change(&place, &person, &id, path.as_deref());
+                    Input::Change(id, path, answer)
+                }
             };
             if send.send(input).is_err() {
                 return;
@@ -82,6 +88,20 @@ pub fn start(place: Arc<Place>, person: Person, send: Sender<Input>) -> Sender<W
         }
     });
     ask
+}
+
+/// What a task changes, or one file of it.
+fn change(place: &Place, person: &Person, id: &TaskId, path: Option<&str>) -> Outcome {
+    let mut arguments = json!({"list": place.list, "id": id});
+    if let Some(path) = path {
+        arguments["path"] = path.into();
+    }
+    let command = format!("flagpost diff {id}");
+    answer(
+        place,
+        person,
+        &Request::new(Operation::TaskDiff, arguments, command),
+    )
 }
 
 /// Carries a request out; what came of it.

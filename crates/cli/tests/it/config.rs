@@ -69,6 +69,7 @@ fn without_a_file_the_defaults_hold() {
     land.how                          default  merge
     land.batch                        default  4
     land.retries                      default  2
+    land.review                       default  false
     session.keep_results              default  true
     bridge.dir                        unset
     bridge.compat                     unset
@@ -290,7 +291,7 @@ fn a_name_that_is_no_setting_does_no_harm() {
     assert_eq!(world.ok(["config", "get", "run.retries"]), "3\n");
     let names = world.ok(["config", "list", "--quiet"]);
     assert!(names.starts_with("tasks.roots\n") && names.ends_with("ui.mouse\n"));
-    assert_eq!(names.lines().count(), 52);
+    assert_eq!(names.lines().count(), 53);
     let (_, listed) = world.json(["config", "list"]);
     assert_snapshot!(listed["unknown"].to_string(), @r#"[{"key":"run.retries","line":1,"suggestion":"run.retries"},{"key":"queries.a.b","line":3,"suggestion":null}]"#);
 }

@@ -58,6 +58,8 @@ const LINES: &[(Op, &str)] = &[
     (Op::RunStop, "stop"),
     (Op::LandingShow, "land --status"),
     (Op::TaskDiff, "diff 1"),
+    (Op::ReviewApprove, "approve 1"),
+    (Op::ReviewReturn, "return 1 x"),
     (Op::LandingStart, "land"),
     (Op::BriefList, "inbox --briefs"),
     (Op::NeedsList, "inbox"),

@@ -1,17 +1,18 @@
 //! `review`, `approve`, `return` and `land --review`: a person sees the work before it lands.
 
-use flagpost_testkit::table;
+use flagpost_testkit::{race::until, table};
 use serde_json::Value;
 
 use crate::{
     exits,
     land_yard::{Yard, branch},
+    run_stage::Stage,
     says,
 };
 
 /// Where each branch of the queue stands.
 fn states(yard: &Yard) -> Vec<(String, String)> {
-    let told = yard.world.json(["review", "--json"], 0);
+    let told = yard.world.json(["review"]).1;
     let branches = told["branches"].as_array().unwrap();
     let word = |it: &Value, key: &str| it[key].as_str().unwrap().to_owned();
     branches
@@ -97,15 +98,14 @@ fn returned_work_is_pending_with_the_words_and_the_line_that_they_are_about() {
     let yard = reviewed(1);
     // A line is meant as it was shown: with the target's changes.
     yard.branch(1, "main", |yard| yard.write("shared", "base\nours\n"));
-    let ran = yard.world.flagpost([
+    let (code, task) = yard.world.json([
         "return",
         "1",
         "Say it shorter",
         "--line",
         "shared:2 Name whose",
-        "--json",
     ]);
-    let task: Value = serde_json::from_str(&exits(ran, 0).stdout).unwrap();
+    assert_eq!(code, 0, "{task}");
     assert_eq!(task["state"], "pending");
     let refused = &task["landing"]["refused"];
     let why = "Say it shorter\n\nshared:2\n> ours\nName whose";
@@ -113,7 +113,10 @@ fn returned_work_is_pending_with_the_words_and_the_line_that_they_are_about() {
     assert_eq!(refused["times"], 0);
     assert_eq!(states(&yard), [stands("1", "refused")]);
     let told = yard.world.history();
-    let line = told.iter().rfind(|it| it["kind"] == "land.returned").unwrap();
+    let line = told
+        .iter()
+        .rfind(|it| it["kind"] == "land.returned")
+        .unwrap();
     assert_eq!(line["detail"]["why"], why);
     exits(yard.land(&[]), 0);
     yard.assert_landed([]);
@@ -147,8 +150,18 @@ fn what_cannot_be_decided_is_refused_with_words_and_changes_nothing() {
             &["one task"],
         ),
         ("what has landed", &["approve", "2"], 4, &["on main since"]),
-        ("a task that is not done", &["return", "3", "x"], 4, &["pending"]),
-        ("no words", &["return", "1"], 2, &["what is to be different"]),
+        (
+            "a task that is not done",
+            &["return", "3", "x"],
+            4,
+            &["pending"],
+        ),
+        (
+            "no words",
+            &["return", "1"],
+            2,
+            &["what is to be different"],
+        ),
         (
             "no line",
             &["return", "1", "--line", "file-1"],
@@ -197,7 +210,8 @@ fn an_agent_approves_nothing_by_any_way_it_has() {
     assert_eq!(states(&yard), expected);
     // Nor does the environment of whoever lands.
     let mut land = yard.world.command();
-    land.env("FLAGPOST_LAND_REVIEW", "false").args(["land", "--yes"]);
+    land.env("FLAGPOST_LAND_REVIEW", "false")
+        .args(["land", "--yes"]);
     exits(yard.world.run(&mut land), 0);
     yard.assert_landed([]);
 }
@@ -206,7 +220,7 @@ fn an_agent_approves_nothing_by_any_way_it_has() {
 fn what_is_to_review_needs_a_person_and_a_row_says_how_it_is_settled() {
     let yard = reviewed(2);
     yard.world.ok(["approve", "2"]);
-    let needs = yard.world.json(["inbox", "--json"], 0);
+    let needs = yard.world.json(["inbox"]).1;
     let rows = needs["needs"].as_array().unwrap();
     let said: Vec<_> = rows
         .iter()
@@ -214,7 +228,12 @@ fn what_is_to_review_needs_a_person_and_a_row_says_how_it_is_settled() {
         .collect();
     assert_eq!(said, [(Some("review"), Some("flagpost review 1"))]);
     let shown = yard.world.ok(["review", "1"]);
-    for words in ["1 Task 1", "file-1 +1 -0", "flagpost return 1 'WORDS'", "to review"] {
+    for words in [
+        "1 Task 1",
+        "file-1 +1 -0",
+        "flagpost return 1 'WORDS'",
+        "to review",
+    ] {
         assert!(shown.contains(words), "no {words:?}: {shown}");
     }
     yard.world.ok(["config", "unset", "land.review"]);
@@ -228,7 +247,8 @@ fn a_brief_is_approved_by_the_name_of_its_worker() {
     yard.world.ok(["assign", "1", "W3", "--inline", "Write it"]);
     yard.world.ok(["approve", "W3", "1"]);
     says(
-        yard.world.flagpost(["approve", "W3", "--commit", "0123456789"]),
+        yard.world
+            .flagpost(["approve", "W3", "--commit", "0123456789"]),
         2,
         &["--seen HASH"],
     );
@@ -237,4 +257,31 @@ fn a_brief_is_approved_by_the_name_of_its_worker() {
         2,
         &["--commit COMMIT"],
     );
+}
+
+#[test]
+fn work_returned_in_the_middle_of_a_run_is_done_again_by_that_run_with_the_words() {
+    let stage = Stage::of_equal(2);
+    let body = r#"
+case $task in
+    1) nth; cat > "$place/prompt-$n"; echo "$n" > "file-$n"; git add . && git commit -qm "try $n" || exit 9
+       if [ "$n" = 2 ]; then mark again; fi ;;
+    2) await again ;;
+esac
+report PASS"#;
+    let run = stage.start(body, &["--max-parallel", "2"]);
+    until("task 1 is completed", || stage.state("1") == "completed");
+    stage.world.ok(["return", "1", "Say it in English"]);
+    assert_eq!(run.end().code, 0);
+    let told = stage.left("prompt-2");
+    for words in [
+        "## What is to be different",
+        "Say it in English",
+        "returned, by",
+    ] {
+        assert!(told.contains(words), "no {words:?}: {told}");
+    }
+    exits(stage.world.flagpost(["land", "--yes"]), 0);
+    let both = stage.world.repository();
+    assert!(both.join("file-1").exists() && both.join("file-2").exists());
 }

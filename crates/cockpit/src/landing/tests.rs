@@ -54,17 +54,17 @@ fn the_page_in_every_size_with_either_set_of_signs() {
 }
 
 #[test]
-fn a_refusal_shows_its_first_lines_and_enter_shows_all() {
+fn a_refusal_shows_its_first_lines_and_all_where_its_branch_is_selected() {
     let mut app = shown(answer());
     let page = screen(&mut app);
     assert!(
         page.contains("running") && !page.contains("failed: b.rs"),
         "{page}"
     );
-    assert!(page.contains("… 2 more: enter shows all"), "{page}");
-    press(&mut app, "enter", 0);
+    assert!(page.contains("… 2 more"), "{page}");
+    press(&mut app, "j", 0);
     assert!(screen(&mut app).contains("failed: b.rs"));
-    press(&mut app, "enter", 0);
+    press(&mut app, "j", 0);
     assert!(!screen(&mut app).contains("failed: b.rs"));
 }
 
@@ -72,22 +72,41 @@ fn a_refusal_shows_its_first_lines_and_enter_shows_all() {
 fn a_page_that_becomes_shorter_stays_in_sight() {
     let mut app = shown(answer());
     app.size = (80, 14);
-    press(&mut app, "enter", 0);
-    press(&mut app, "G", 0);
+    press(&mut app, "j", 0);
+    press(&mut app, "pgdn", 0);
     let short = json!({"onto": "main", "commit": "0", "branches": [], "landed": []});
     give(&mut app, Input::Landing(Outcome::Answer(short)), 0);
     assert!(screen(&mut app).contains("Target     main"));
 }
 
 #[test]
-fn the_command_is_named_where_branches_are_queued_and_nothing_is_under_way() {
-    let command = "In a terminal: flagpost land --list web";
-    assert!(!screen(&mut shown(answer())).contains(command));
+fn a_landing_that_ended_early_and_what_a_person_said_are_told() {
+    let mut early = answer();
+    early["doing"] = Value::Null;
+    early["failed"] =
+        json!({"why": "the check fails on main itself", "at": "2026-11-22T14:00:09Z"});
+    early["branches"][0]["approved"] =
+        json!({"by": "ann", "commit": "c", "at": "2026-11-22T14:00:00Z"});
+    early["branches"][1]["refused"]["by"] = json!("ann");
+    early["branches"][2]["state"] = json!("unapproved");
+    let page = screen(&mut shown(early));
+    for words in [
+        "Failed     the last landing ended early, 2m ago: the check fails on main itself",
+        "approved   #3 Lexer",
+        "returned   #5 Docs",
+        "to review  #6 Guide",
+    ] {
+        assert!(page.contains(words), "no {words:?}: {page}");
+    }
+}
+
+#[test]
+fn git_is_asked_as_time_goes_by_while_a_landing_is_under_way() {
+    let tick = |app: &mut App| give(app, Input::Tick(crate::fixture::now()), 0).len();
+    assert_eq!(tick(&mut shown(answer())), 1);
     let mut idle = answer();
     idle["doing"] = Value::Null;
-    assert!(screen(&mut shown(idle.clone())).contains(command));
-    idle["branches"][0]["state"] = json!("refused");
-    assert!(!screen(&mut shown(idle)).contains(command));
+    assert_eq!(tick(&mut shown(idle)), 0);
 }
 
 #[test]

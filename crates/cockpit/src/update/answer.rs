@@ -10,7 +10,7 @@ use flagpost_model::{TaskId, decision::Decision};
 
 use super::{
     command::{carry, scroll},
-    decide, go,
+    decide, go, review,
 };
 use crate::{
     act::{Act, Request},
@@ -179,6 +179,11 @@ fn enter(app: &mut App, prompt: Prompt, completes: bool, at: Duration) -> Vec<Ac
             let request =
                 Request::task(Operation::TaskAnswer, &list, &task, ("answer", Some(&text)));
             carry(app, vec![request])
+        }
+        Ask::Return(task) => review::return_it(app, &task, &text, at),
+        Ask::Remark(path, line) => {
+            review::remark(app, (path, line), text);
+            Vec::new()
         }
         Ask::Assign(half) => {
             if text.is_empty() {

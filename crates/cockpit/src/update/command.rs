@@ -9,7 +9,7 @@ use flagpost_core::operations::Operation;
 use flagpost_model::TaskId;
 use serde_json::json;
 
-use super::{decide, go};
+use super::{decide, go, review};
 use crate::{
     act::{Act, Request},
     app::{App, Page},
@@ -39,6 +39,11 @@ pub(super) fn carry_out(app: &mut App, command: KeyCommand, at: Duration) -> Vec
         KeyCommand::Edit => return decide::edit(app, at),
         KeyCommand::Always => return decide::always(app, at),
         KeyCommand::RatifyAll => return decide::ratify_all(app, at),
+        KeyCommand::Review => return review::open(app, at),
+        KeyCommand::Approve => return review::approve(app, at),
+        KeyCommand::Return => return review::ask_to_return(app),
+        KeyCommand::Remark => return review::ask_to_remark(app, at),
+        KeyCommand::Land => return review::land(app, at),
         KeyCommand::Answer => return answer(app, at),
         KeyCommand::Claim => return change(app, Operation::TaskClaim, "claim", at),
         KeyCommand::Release => return change(app, Operation::TaskRelease, "release", at),
@@ -125,8 +130,14 @@ fn turn(app: &mut App, by: usize) -> Vec<Act> {
 
 /// Moves the selection, or scrolls the page in front.
 fn step(app: &mut App, by: isize) -> Vec<Act> {
-    if !app.pages.is_empty() {
-        return scroll(app, by);
+    match app.pages.last() {
+        None => {}
+        Some(Page::Review(_)) => {
+            review::step(app, by);
+            return Vec::new();
+        }
+        Some(Page::Landing(_)) => return step_landing(app, by),
+        Some(_) => return scroll(app, by),
     }
     let tab = app.tab;
     let list = app.list();
@@ -140,6 +151,23 @@ fn step(app: &mut App, by: isize) -> Vec<Act> {
         app.scroll = 0;
         // A person moved it, and sees where to.
         app.moved = None;
+    }
+    Vec::new()
+}
+
+/// Selects another branch of what is to land.
+fn step_landing(app: &mut App, by: isize) -> Vec<Act> {
+    let height = view::page_rows(app).max(1);
+    if let Some(Page::Landing(page)) = app.pages.last_mut() {
+        let last = page.count().saturating_sub(1);
+        page.at = page.at.saturating_add_signed(by).min(last);
+    }
+    let row = match app.pages.last() {
+        Some(Page::Landing(page)) => view::landing_row(app, page),
+        _ => 0,
+    };
+    if let Some(Page::Landing(page)) = app.pages.last_mut() {
+        page.top = page.top.clamp((row + 1).saturating_sub(height), row);
     }
     Vec::new()
 }
@@ -168,6 +196,7 @@ pub(super) fn scroll(app: &mut App, by: isize) -> Vec<Act> {
             *top = to(*top, lines);
         }
         Some(Page::Landing(page)) => page.top = to(page.top, lines),
+        Some(Page::Review(_)) => review::step(app, by),
         Some(Page::Journal { top }) => *top = to(*top, journal),
     }
     Vec::new()
@@ -231,9 +260,16 @@ fn range(app: &mut App) -> Vec<Act> {
 }
 
 fn open(app: &mut App, at: Duration) -> Vec<Act> {
-    if let Some(Page::Landing(page)) = app.pages.last_mut() {
-        page.is_whole = !page.is_whole;
-        return scroll(app, 0);
+    match app.pages.last() {
+        Some(Page::Landing(_)) => return review::open(app, at),
+        Some(Page::Review(_)) => return review::toggle(app),
+        Some(_) | None => {}
+    }
+    if let Some(WaitingItem::Other(need)) = app.waiting().filter(|_| app.tab == Tab::Inbox)
+        && need.is_review
+        && let Some(task) = need.task.clone()
+    {
+        return review::open_task(app, task);
     }
     match app.tab {
         Tab::Run => open_log(app, at),
@@ -410,13 +446,14 @@ fn copy(app: &mut App, at: Duration) -> Vec<Act> {
         }
         Some(Page::Landing(page)) => {
             let lines = view::landing_lines(app, page).into_iter();
-            let lines = lines.map(|(column, line)| " ".repeat(column) + &line);
+            let lines = lines.map(|it| " ".repeat(it.column) + &it.words);
             Some(lines.collect::<Vec<_>>().join("\n"))
         }
         Some(Page::Log(log)) => {
             let shown = log.rows.iter().filter_map(|row| log.lines.get(*row));
             Some(shown.map(String::as_str).collect::<Vec<_>>().join("\n"))
         }
+        Some(Page::Review(page)) => Some(format!("flagpost diff {}", page.task)),
         Some(Page::Help { .. }) => None,
         None if app.tab == Tab::Inbox => app.waiting().map(|it| it.text().to_owned()),
         None => app.list().key.clone(),

@@ -285,9 +285,17 @@ pub(super) fn done(app: &mut App, request: &Request, outcome: Outcome, at: Durat
                 let title = "What you wrote, which was not sent: y copies it";
                 app.pages.push(difference(title, body, body));
             }
-            return vec![Act::Reread];
+            // What is there now is another commit, perhaps.
+            let shown = app
+                .selected_task()
+                .filter(|_| is_conflict && is_of_review(request));
+            let look = shown.map(|task| Act::ReadChange(task, None));
+            return look.into_iter().chain([Act::Reread]).collect();
         }
     };
+    if is_of_review(request) {
+        leave_review(app);
+    }
     if changes(request) {
         app.journal.push(request.command.clone());
     }
@@ -302,6 +310,21 @@ pub(super) fn done(app: &mut App, request: &Request, outcome: Outcome, at: Durat
     match changes(request) {
         true => vec![Act::Reread],
         false => Vec::new(),
+    }
+}
+
+/// Whether it says what becomes of work that is reviewed.
+fn is_of_review(request: &Request) -> bool {
+    matches!(
+        request.operation,
+        Operation::ReviewApprove | Operation::ReviewReturn | Operation::LandingStart
+    )
+}
+
+/// What was said of the work on the page in front is done.
+fn leave_review(app: &mut App) {
+    if matches!(app.pages.last(), Some(Page::Review(_))) {
+        app.pages.pop();
     }
 }
 
@@ -340,6 +363,18 @@ fn said(request: &Request, answer: &serde_json::Value) -> Said {
         ));
     }
     let task = &answer["id"];
+    let verb = match request.operation {
+        Operation::ReviewApprove => Some("is approved"),
+        Operation::ReviewReturn => Some("is returned"),
+        _ => None,
+    };
+    if let (Some(id), Some(verb)) = (task.as_str(), verb) {
+        return Said::Line(format!("#{id} {verb}"));
+    }
+    if request.operation == Operation::LandingStart {
+        let onto = text::line(answer["onto"].as_str().unwrap_or_default()).into_owned();
+        return Said::Line(format!("a landing on {onto} has begun: 7 shows it"));
+    }
     match (task.as_str(), answer["state"].as_str()) {
         (Some(id), Some(state)) => Said::Line(format!("#{id} is {state}")),
         _ => Said::Line(format!("done: {}", request.command)),

@@ -9,6 +9,7 @@ mod command;
 mod decide;
 mod mouse;
 mod news;
+mod review;
 #[cfg(test)]
 mod tests;
 
@@ -99,6 +100,10 @@ pub fn update(app: &mut App, input: Input, at: Duration) -> Vec<Act> {
             take_landing(app, answer);
             Vec::new()
         }
+        Input::Change(task, path, answer) => {
+            review::take(app, &task, path.as_deref(), answer);
+            Vec::new()
+        }
         // Who looks at it is told by the screen.
         Input::Notice(_, text) if app.focus == Some(true) => {
             app.toast(at, text);
@@ -115,7 +120,11 @@ pub fn update(app: &mut App, input: Input, at: Duration) -> Vec<Act> {
         }
         Input::Tick(now) => {
             app.now = now;
-            Vec::new()
+            // What a landing does is in no line of the history.
+            match is_landing(app) {
+                true => refresh_landing(app),
+                false => Vec::new(),
+            }
         }
     };
     app.refresh_body();
@@ -193,6 +202,7 @@ fn take_landing(app: &mut App, answer: Outcome) {
     });
     if let Some(page) = page {
         page.answer = Some(answer);
+        page.at = page.at.min(page.count().saturating_sub(1));
         // It may be shorter than before.
         command::scroll(app, 0);
     }
@@ -211,6 +221,17 @@ fn take_task(app: &mut App, id: &TaskId, read: Result<TaskText, String>) {
     if let Some(text) = page {
         *text = Some(read.map_or_else(|why| why, |it| it.page));
     }
+}
+
+/// Whether the page of what is to land shows a landing under way.
+fn is_landing(app: &App) -> bool {
+    app.pages.iter().any(|page| match page {
+        Page::Landing(page) => match &page.answer {
+            Some(Outcome::Answer(answer)) => answer["doing"].is_object(),
+            Some(Outcome::Refused { .. }) | None => false,
+        },
+        _ => false,
+    })
 }
 
 /// Something changed: looks again where the page is open.

@@ -2,6 +2,7 @@
 
 mod beside;
 mod requests;
+mod review;
 
 use std::sync::Arc;
 

@@ -2,7 +2,6 @@
 //!
 //! Owns the words and their order. It holds no rule: where a branch stands, the answer says.
 
-use flagpost_core::shell::quoted;
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -11,30 +10,49 @@ use crate::{app::App, event::Outcome, landing::LandingPage, text};
 
 /// So much of a commit's name is shown.
 const SHORT: usize = 10;
-/// So many lines of a refusal are shown before somebody asks for all.
+/// So many lines of a refusal are shown where its branch is not selected.
 const FIRST: usize = 3;
 /// What stands beside a label or a state begins in this column.
 const COLUMN: usize = 11;
 
-/// The page as lines, each with the column where it begins.
-pub fn lines(app: &App, page: &LandingPage) -> Vec<(usize, String)> {
+/// A line of the page.
+#[derive(Debug, Clone)]
+pub struct LandingLine {
+    /// The column where it begins.
+    pub column: usize,
+    /// Its words.
+    pub words: String,
+    /// Whether it names the selected branch.
+    pub is_selected: bool,
+}
+
+/// The page as lines.
+pub fn lines(app: &App, page: &LandingPage) -> Vec<LandingLine> {
     match &page.answer {
-        None => vec![(0, "…".to_owned())],
-        Some(Outcome::Refused { text, .. }) => vec![(0, text::line(text).into_owned())],
+        None => vec![line(0, "…")],
+        Some(Outcome::Refused { text, .. }) => vec![line(0, text::line(text))],
         Some(Outcome::Answer(answer)) => {
             let parts = [
                 now(app, answer),
-                queue(app, answer, page.is_whole),
+                queue(answer, page.at),
                 landed(app, answer),
             ];
             let parts: Vec<_> = parts.into_iter().filter(|it| !it.is_empty()).collect();
-            parts.join(&(0, String::new()))
+            parts.join(&line(0, ""))
         }
     }
 }
 
+fn line(column: usize, words: impl Into<String>) -> LandingLine {
+    LandingLine {
+        column,
+        words: words.into(),
+        is_selected: false,
+    }
+}
+
 /// The target, and what is done at the moment.
-fn now(app: &App, answer: &Value) -> Vec<(usize, String)> {
+fn now(app: &App, answer: &Value) -> Vec<LandingLine> {
     let (onto, commit) = (word(&answer["onto"]), short(&answer["commit"]));
     let mut lines = vec![labelled("Target", &format!("{onto} ({commit})"))];
     let doing = &answer["doing"];
@@ -42,7 +60,12 @@ fn now(app: &App, answer: &Value) -> Vec<(usize, String)> {
         let (tasks, at) = (ids(&doing["tasks"]), moment(app, &doing["since"]));
         lines.push(labelled("Now", &format!("{step} {tasks}, begun {at}")));
         let check = doing["check"].as_str().filter(|_| step == "checking");
-        lines.extend(check.map(|it| (COLUMN, text::line(it).into_owned())));
+        lines.extend(check.map(|it| line(COLUMN, text::line(it))));
+    }
+    if let Some(why) = answer["failed"]["why"].as_str() {
+        let at = moment(app, &answer["failed"]["at"]);
+        let words = format!("the last landing ended early, {at}: {}", text::line(why));
+        lines.push(labelled("Failed", &words));
     }
     if answer["staged"].is_string() {
         lines.push(labelled("Passed", "a tested commit waits for your working tree: commit or stash your changes, then 'flagpost land' takes it"));
@@ -51,42 +74,44 @@ fn now(app: &App, answer: &Value) -> Vec<(usize, String)> {
 }
 
 /// The branches, those that land next first.
-fn queue(app: &App, answer: &Value, is_whole: bool) -> Vec<(usize, String)> {
+fn queue(answer: &Value, selected: usize) -> Vec<LandingLine> {
     let branches = answer["branches"].as_array().map_or(&[][..], |it| it);
     if branches.is_empty() {
         let fills = "No passed task has a branch that waits. 'flagpost run --worktrees' gives tasks branches.";
-        return vec![(0, fills.to_owned())];
+        return vec![line(0, fills)];
     }
     let mut lines = Vec::new();
-    for it in branches {
+    for (at, it) in branches.iter().enumerate() {
         let (task, subject, ahead) = (word(&it["task"]), word(&it["subject"]), &it["ahead"]);
         let commits = if *ahead == 1 { "commit" } else { "commits" };
         let (state, waits) = match it["state"].as_str().unwrap_or_default() {
             "waits" => ("waits", format!(", for {}", ids(&it["waits_for"]))),
             "staged" => ("passed", String::new()),
+            "unapproved" => ("to review", String::new()),
+            "queued" if it["approved"].is_object() => ("approved", String::new()),
+            "refused" if it["refused"]["by"].is_string() => ("returned", String::new()),
             state => (state, String::new()),
         };
         let subject = format!("#{task} {subject} · {ahead} {commits}{waits}");
-        lines.extend([labelled(state, &subject), (COLUMN, word(&it["branch"]))]);
+        lines.push(LandingLine {
+            is_selected: at == selected,
+            ..labelled(state, &subject)
+        });
+        lines.push(line(COLUMN, word(&it["branch"])));
         let why = it["refused"]["why"].as_str().unwrap_or_default();
-        let shown = if is_whole { usize::MAX } else { FIRST };
+        let shown = if at == selected { usize::MAX } else { FIRST };
         let more = why.lines().count().saturating_sub(shown);
         let why = why.lines().take(shown);
-        lines.extend(why.map(|it| (COLUMN, text::line(it).into_owned())));
+        lines.extend(why.map(|it| line(COLUMN, text::line(it))));
         if more > 0 {
-            lines.push((COLUMN, format!("… {more} more: enter shows all")));
+            lines.push(line(COLUMN, format!("… {more} more")));
         }
-    }
-    if answer["doing"].is_null() && branches.iter().any(|it| it["state"] == "queued") {
-        let list = quoted(&*text::line(&app.data.list));
-        let command = format!("In a terminal: flagpost land --list {list}");
-        lines.extend([(0, String::new()), (0, command)]);
     }
     lines
 }
 
 /// What landed, the newest first, and what passed with nothing to land.
-fn landed(app: &App, answer: &Value) -> Vec<(usize, String)> {
+fn landed(app: &App, answer: &Value) -> Vec<LandingLine> {
     let each = |key: &str| answer[key].as_array().into_iter().flatten();
     let landed = each("landed").map(|it| {
         let (task, onto, at) = (word(&it["task"]), word(&it["onto"]), moment(app, &it["at"]));
@@ -100,8 +125,8 @@ fn landed(app: &App, answer: &Value) -> Vec<(usize, String)> {
     landed.chain(without).collect()
 }
 
-fn labelled(label: &str, words: &str) -> (usize, String) {
-    (0, format!("{label:<COLUMN$}{words}"))
+fn labelled(label: &str, words: &str) -> LandingLine {
+    line(0, format!("{label:<COLUMN$}{words}"))
 }
 
 fn ids(tasks: &Value) -> String {

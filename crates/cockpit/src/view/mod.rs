@@ -12,6 +12,7 @@ mod machines;
 mod pages;
 mod panes;
 mod reading;
+mod review;
 #[cfg(test)]
 mod tests;
 
@@ -28,9 +29,10 @@ pub(crate) use landing::lines as landing_lines;
 use crate::{
     app::{App, Page},
     keys::Context,
+    landing::LandingPage,
     prompt::Ask,
     tab::Tab,
-    text::cut,
+    text::{cut, wrapped},
     theme::{Glyphs, Role, ascii},
 };
 
@@ -178,6 +180,15 @@ pub(crate) fn page_rows(app: &App) -> usize {
 /// How many lines the page in front has.
 pub(crate) fn page_lines(app: &App) -> usize {
     pages::lines(app, inner(areas(app).page).width.into()).len()
+}
+
+/// Which line of the page of what is to land names the selected branch.
+pub(crate) fn landing_row(app: &App, page: &LandingPage) -> usize {
+    let width = usize::from(inner(areas(app).page).width);
+    let lines = landing_lines(app, page).into_iter();
+    let before = lines.take_while(|it| !it.is_selected);
+    let rows = before.map(|it| wrapped(&it.words, width.saturating_sub(it.column)).len());
+    rows.sum()
 }
 
 /// Whether the screen has room for all of the question, and for the list that it is about.

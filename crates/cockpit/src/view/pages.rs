@@ -13,6 +13,7 @@ use crate::{
     keys::{Context, KeyCommand},
     palette,
     prompt::{Ask, Prompt},
+    review::ReviewPage,
     tab::Tab,
     text::{self, cut, wrapped},
     theme::Role,
@@ -31,6 +32,7 @@ pub(super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) {
         Page::Help { line, top } => (format!("Keys of this screen /{}", line.text()), *top),
         Page::Journal { top } => ("What I did, as commands: y copies them".to_owned(), *top),
         Page::Landing(page) => ("Landing: flagpost land --status".to_owned(), page.top),
+        Page::Review(page) => (review_heading(app, page), page.top),
         Page::Text { title, top, .. } => (title.clone(), *top),
     };
     let heading = cut(
@@ -40,6 +42,7 @@ pub(super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) {
     frame.render_widget(frame_of(app, heading), area);
     let lines = match page {
         Page::Log(log) => log_lines(app, log, (width, height)),
+        Page::Review(page) => super::review::lines(app, page, (top, height), width),
         _ => lines(app, width)
             .into_iter()
             .skip(top)
@@ -49,10 +52,10 @@ pub(super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) {
     frame.render_widget(Paragraph::new(lines), inside);
 }
 
-/// The lines of the page in front; a log has its own way.
+/// The lines of the page in front; a log and a task's work have their own way.
 pub(super) fn lines(app: &App, width: usize) -> Vec<Line<'static>> {
     match app.pages.last() {
-        None | Some(Page::Log(_)) => Vec::new(),
+        None | Some(Page::Log(_) | Page::Review(_)) => Vec::new(),
         Some(Page::Task { text, .. }) => match text {
             Some(text) => wrapped(text, width).into_iter().map(Line::from).collect(),
             None => vec![Line::from("…")],
@@ -69,9 +72,14 @@ pub(super) fn lines(app: &App, width: usize) -> Vec<Line<'static>> {
         Some(Page::Landing(page)) => {
             let lines = landing_lines(app, page).into_iter();
             lines
-                .flat_map(|(column, line)| {
-                    let lines = wrapped(&line, width.saturating_sub(column)).into_iter();
-                    lines.map(move |it| Line::from(" ".repeat(column) + &it))
+                .flat_map(|line| {
+                    let style = match line.is_selected {
+                        true => app.theme.style(Role::Selected),
+                        false => ratatui::style::Style::new(),
+                    };
+                    let column = line.column;
+                    let lines = wrapped(&line.words, width.saturating_sub(column)).into_iter();
+                    lines.map(move |it| Line::styled(" ".repeat(column) + &it, style))
                 })
                 .collect()
         }
@@ -90,12 +98,25 @@ pub(super) fn lines(app: &App, width: usize) -> Vec<Line<'static>> {
     }
 }
 
+/// Whose work it is, and what was remarked.
+fn review_heading(app: &App, page: &ReviewPage) -> String {
+    let task = app.data.tasks.iter().find(|it| it.id == page.task);
+    let subject = task.map(|it| text::line(&it.subject).into_owned());
+    let remarks = match page.remarks.len() {
+        0 => String::new(),
+        1 => " · 1 remark".to_owned(),
+        n => format!(" · {n} remarks"),
+    };
+    format!("#{} {}{remarks}", page.task, subject.unwrap_or_default())
+}
+
 fn help(app: &App, typed: &str) -> Vec<Line<'static>> {
     // The page stands over the screen whose keys are meant.
     let context = match app.pages.iter().rev().nth(1) {
         Some(Page::Task { .. }) => Context::Task,
         Some(Page::Log(_)) => Context::Log,
         Some(Page::Landing(_)) => Context::Landing,
+        Some(Page::Review(_)) => Context::Review,
         Some(_) => Context::Text,
         None => Context::Tab(app.tab),
     };
@@ -213,9 +234,9 @@ pub(super) fn palette(app: &App, frame: &mut Frame<'_>, (body, row): (Rect, usiz
 /// The keys that matter here, most first.
 pub(super) fn hints(app: &App) -> Vec<String> {
     use KeyCommand::{
-        Accept, Answer, Assign, Back, Cancel, Claim, Complete, Done, Edit, Filter, Follow, Help,
-        Left, Log, Mark, Move, NextHit, Open, Palette, Quit, Ratify, RatifyAll, Reject, Right,
-        ScrollDown, Stop, Undo, Wrap, Yes, Zoom,
+        Accept, Answer, Approve, Assign, Back, Cancel, Claim, Complete, Done, Edit, Filter, Follow,
+        Help, Land, Left, Log, Mark, Move, NextHit, Open, Palette, Quit, Ratify, RatifyAll, Reject,
+        Remark, Return, Right, ScrollDown, Stop, Undo, Wrap, Yes, Zoom,
     };
     if let (None, Some(Page::Help { .. })) = (&app.prompt, app.pages.last()) {
         return vec![
@@ -315,11 +336,21 @@ pub(super) fn hints(app: &App) -> Vec<String> {
             (Help, "keys"),
         ],
         Context::Landing => &[
-            (Open, "all of a refusal"),
+            (Open, "look at it"),
+            (Land, "land all that can…"),
             (Back, "back"),
             (ScrollDown, "scroll"),
             (Help, "keys"),
             (Quit, "quit"),
+        ],
+        Context::Review => &[
+            (Open, "open"),
+            (Remark, "remark…"),
+            (Approve, "approve"),
+            (Return, "return…"),
+            (Land, "land…"),
+            (Back, "back"),
+            (Help, "keys"),
         ],
         Context::Text => &[(Back, "back"), (ScrollDown, "scroll"), (Quit, "quit")],
     };

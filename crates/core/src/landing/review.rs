@@ -211,7 +211,9 @@ impl LineComment {
         let text = String::from_utf8_lossy(&answer.out);
         match text.lines().nth(self.line - 1) {
             Some(code) => Ok(code.to_owned()),
-            None => Err(refused(format!("the file ends with line {}", text.lines().count())).into()),
+            None => {
+                Err(refused(format!("the file ends with line {}", text.lines().count())).into())
+            }
         }
     }
 }
