@@ -46,6 +46,7 @@ pub enum Command {
     Logs(commands::logs::LogsArgs),
     Diff(commands::diff::DiffArgs),
     Review(commands::review::ReviewArgs),
+    Open(commands::open::OpenArgs),
     Approve(commands::review::ApproveArgs),
     Return(commands::review::ReturnArgs),
     Land(commands::land::LandArgs),

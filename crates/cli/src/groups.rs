@@ -16,7 +16,7 @@ const GROUPS: &[(&str, &str)] = &[
     ),
     (
         "Run agents",
-        "run stop answer logs session diff review approve return land worktree",
+        "run stop answer logs session diff review approve return land open worktree",
     ),
     (
         "As an agent",

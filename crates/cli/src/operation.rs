@@ -50,6 +50,7 @@ pub fn of(context: &Context, command: &Command) -> anyhow::Result<Op> {
         Command::Stop(_) => Op::RunStop,
         Command::Diff(_) => Op::TaskDiff,
         Command::Review(args) => args.operation(),
+        Command::Open(_) => Op::WorktreeList,
         Command::Approve(args) => args.operation(context),
         Command::Return(_) => Op::ReviewReturn,
         Command::Land(args) => args.operation(),

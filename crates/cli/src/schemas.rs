@@ -4,7 +4,7 @@ use flagpost_core::answers::Schema;
 
 use crate::commands::{
     board, bridge, completions, config, daemon, demo, doctor, export, graph, history, hooks,
-    import, index, init, instructions, land, logs, man, msg, notify, policy, relay, relocate,
+    import, index, init, instructions, land, logs, man, msg, notify, open, policy, relay, relocate,
     reserve, run, schema, selection, session, stats, tags, timer, word, worker, worktree,
 };
 
@@ -68,6 +68,7 @@ flagpost_core::answers! {
     "timer" => timer::Measured<'_>,
     "timers" => timer::Timers<'_>,
     "up" => daemon::Up,
+    "worktree" => open::OpenedWorktree<'_>,
     "worktrees" => worktree::Worktrees<'_>,
     "worktrees_cleaned" => worktree::WorktreesCleaned<'_>,
     "worker_token" => worker::token::WorkerToken<'_>,

@@ -41,6 +41,7 @@ pub mod msg;
 pub mod needs;
 pub mod note;
 pub mod notify;
+pub mod open;
 pub mod permission;
 pub mod policy;
 pub mod query;

@@ -63,6 +63,7 @@ fn without_a_file_the_defaults_hold() {
     run.quota.reserve                 default  5
     run.quota.park                    default  1h
     run.inject                        default  hooks mcp turns
+    run.open                          unset
     land.check                        unset
     land.timeout                      default  30m
     land.git_timeout                  default  10m
@@ -207,7 +208,7 @@ fn what_is_wrong_is_refused_and_changes_nothing() {
     $ config set run 3
     exit 3
     2> flagpost: there is no setting run
-    2>   hint: do you mean run.grace? 'flagpost config list' shows those there are
+    2>   hint: do you mean run.open? 'flagpost config list' shows those there are
     $ config set queries.../x y
     exit 3
     2> flagpost: there is no setting queries.../x
@@ -291,7 +292,7 @@ fn a_name_that_is_no_setting_does_no_harm() {
     assert_eq!(world.ok(["config", "get", "run.retries"]), "3\n");
     let names = world.ok(["config", "list", "--quiet"]);
     assert!(names.starts_with("tasks.roots\n") && names.ends_with("ui.mouse\n"));
-    assert_eq!(names.lines().count(), 53);
+    assert_eq!(names.lines().count(), 54);
     let (_, listed) = world.json(["config", "list"]);
     assert_snapshot!(listed["unknown"].to_string(), @r#"[{"key":"run.retries","line":1,"suggestion":"run.retries"},{"key":"queries.a.b","line":3,"suggestion":null}]"#);
 }

@@ -241,6 +241,41 @@ fn what_is_to_review_needs_a_person_and_a_row_says_how_it_is_settled() {
 }
 
 #[test]
+fn a_worktree_is_opened_in_the_editor_of_its_operator() {
+    let stage = Stage::of_equal(2);
+    let body = r#"if [ "$task" = 1 ]; then echo x > x; fi; report PASS"#;
+    exits(stage.run(body, &["--worktrees"]), 0);
+    let told = stage.world.json(["open", "1"]).1;
+    let dir = told["path"].as_str().unwrap();
+    assert!(std::path::Path::new(dir).join("x").exists(), "{told}");
+    let left = stage.place.join("opened");
+    let editor = format!(
+        "sh -c 'pwd > {}; echo $0 >> {}'",
+        left.display(),
+        left.display()
+    );
+    let mut open = stage.world.command();
+    open.env("VISUAL", editor).args(["open", "1"]);
+    exits(stage.world.run(&mut open), 0);
+    assert_eq!(stage.left("opened"), format!("{dir}\n{dir}\n"));
+    let mut none = stage.world.command();
+    none.env_remove("VISUAL")
+        .env_remove("EDITOR")
+        .args(["open", "1"]);
+    says(
+        stage.world.run(&mut none),
+        2,
+        &["no editor is known", "run.open"],
+    );
+    stage.world.ok(["add", "Open"]);
+    says(
+        stage.world.flagpost(["open", "3"]),
+        3,
+        &["task 3 has no worktree"],
+    );
+}
+
+#[test]
 fn a_brief_is_approved_by_the_name_of_its_worker() {
     let yard = Yard::of(1);
     yard.world.ok(["worker", "add", "W3"]);

@@ -29,7 +29,7 @@ pub use self::{
         NOTIFY_OSC, NOTIFY_QUIET, NOTIFY_REMIND,
     },
     run::{
-        RUN_AGENT, RUN_GRACE, RUN_INJECT, RUN_MAX_PARALLEL, RUN_MAX_TOKENS, RUN_MAX_USD,
+        RUN_AGENT, RUN_GRACE, RUN_INJECT, RUN_MAX_PARALLEL, RUN_MAX_TOKENS, RUN_MAX_USD, RUN_OPEN,
         RUN_QUOTA_PARK, RUN_QUOTA_RESERVE, RUN_RESUME, RUN_RETRIES, RUN_SCHEDULE, RUN_STALL_AFTER,
         RUN_START_TIMEOUT, RUN_TIMEOUT, RUN_UNCOMMITTED, RUN_WORKTREE_COPY, RUN_WORKTREE_KEEP,
         RUN_WORKTREE_LINK, RUN_WORKTREE_PORTS, RUN_WORKTREE_SETUP, RUN_WORKTREE_SUBMODULES,
@@ -105,7 +105,7 @@ impl<K: SettingKind> AnySetting for SettingKey<K> {
 }
 
 /// All settings with a name of their own, in the order in which they are listed.
-pub static KEYS: [&dyn AnySetting; 53] = [
+pub static KEYS: [&dyn AnySetting; 54] = [
     &TASKS_ROOTS,
     &TASKS_LIST,
     &TASKS_MIRROR,
@@ -135,6 +135,7 @@ pub static KEYS: [&dyn AnySetting; 53] = [
     &RUN_QUOTA_RESERVE,
     &RUN_QUOTA_PARK,
     &RUN_INJECT,
+    &RUN_OPEN,
     &LAND_CHECK,
     &LAND_TIMEOUT,
     &LAND_GIT_TIMEOUT,

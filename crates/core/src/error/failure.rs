@@ -240,7 +240,7 @@ pub fn judge(error: &Error) -> (FailureKind, Option<String>) {
         }
         Error::Untouched { worker, seq } => {
             let seq = seq.get();
-            let next = format!("'flagpost ratify {worker} {seq}' lets it through as it is");
+            let next = format!("'flagpost ratify {worker} {seq}' approves it as it is");
             (FailureKind::Conflict, Some(next))
         }
         Error::NotLive { .. } => (

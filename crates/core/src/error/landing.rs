@@ -75,6 +75,14 @@ pub enum LandingRefusal {
         /// Which.
         task: TaskId,
     },
+    /// A task has no worktree.
+    #[error("task {task} has no worktree")]
+    NoWorktree {
+        /// Which.
+        task: TaskId,
+        /// Its branch, where it has one.
+        branch: Option<String>,
+    },
     /// The target and the remote's went apart.
     #[error("{branch} and {branch} of {remote} have gone apart")]
     Diverged {

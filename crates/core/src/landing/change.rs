@@ -242,6 +242,22 @@ fn compared(
     Ok((worktree, before, after, ChangeStage::Underway(branch)))
 }
 
+/// Where the worktree of a task is.
+pub fn worktree_of(repository: &Repository, list: &List<'_>, task: &TaskId) -> Result<PathBuf> {
+    let target = Target::of(repository, None)?;
+    let sessions = Sessions::of(list.home, repository);
+    let branch = branches(&sessions, repository, list, &target)?.remove(task);
+    let dir = match &branch {
+        Some((branch, _)) => worktree_on(&repository.top, branch)?,
+        None => None,
+    };
+    dir.ok_or_else(|| {
+        let branch = branch.map(|(branch, _)| branch.to_string());
+        let task = task.clone();
+        LandingRefusal::NoWorktree { task, branch }.into()
+    })
+}
+
 /// New files in a working tree that git does not know.
 fn unknown(dir: &Path) -> GitResult<Vec<String>> {
     let out = Git::at(dir)

@@ -30,7 +30,7 @@ use crate::{
 
 pub use crate::error::LandingRefusal;
 pub use activity::{LandingActivity, LandingFailure, LandingStep};
-pub use change::{ChangeStage, ChangedFile, TaskChange};
+pub use change::{ChangeStage, ChangedFile, TaskChange, worktree_of};
 pub use launch::start;
 pub use outcome::{LandedTask, recall, record_landed, record_move, record_no_commit, refuse};
 pub use queue::{BranchState, LandingQueue, QueuedBranch, ownerless, queue};

@@ -1,4 +1,4 @@
-//! A question waits for a person, and the answer goes on with the same conversation.
+//! A question waits for a person, and the answer goes on with the same conversation; so does work that comes back.
 
 use flagpost_testkit::{clients::Client, model_server::Step};
 
@@ -10,6 +10,7 @@ use super::{
 for_each_client!(
     an_answer_goes_on_with_the_conversation,
     an_answer_between_runs_goes_on_with_the_conversation,
+    returned_work_goes_on_in_the_conversation_that_did_it,
 );
 
 const PLAN: &str = "- [ ] Choose the grammar\n- [ ] Write the parser (after: 1)\n";
@@ -83,4 +84,32 @@ fn an_answer_between_runs_goes_on_with_the_conversation(client: Client) {
     );
     assert_eq!(first.sessions(1), second.sessions(1), "{}", second.shown);
     must_have_gone_on(&stage);
+}
+
+fn returned_work_goes_on_in_the_conversation_that_did_it(client: Client) {
+    let stage = or_skip!(Stage::new(client, "- [ ] Choose the grammar\n"));
+    let done = |words: &str| runs(client, &format!("flagpost done 1 '{words}'"));
+    let steps = [
+        done("LL it is"),
+        Step::text("I chose."),
+        done("LR it is"),
+        Step::text("Said."),
+    ];
+    stage.script(1, steps);
+    let args = ["--agent", client.as_str(), "--shared"];
+    let first = stage.run(&args);
+    first.came_to(0, &["PASS"]);
+    stage.world.ok(["return", "1", "LR, since it is larger"]);
+    let second = stage.run(&args);
+    second.came_to(0, &["PASS"]);
+    assert_eq!(first.sessions(1), second.sessions(1), "{}", second.shown);
+    let heard = stage.heard(1);
+    let resumed = &heard[2];
+    for said in [
+        "I chose.",
+        "reviewed and returned",
+        "LR, since it is larger",
+    ] {
+        assert!(resumed.contains(said), "{said} is not in\n{resumed}");
+    }
 }

@@ -305,3 +305,15 @@ pub static RUN_QUOTA_PARK: SettingKey<Time> = SettingKey {
         most: SignedDuration::from_hours(30 * 24),
     },
 };
+
+/// `run.open`
+pub static RUN_OPEN: SettingKey<NonEmptyText> = SettingKey {
+    about: SettingSpec {
+        name: "run.open",
+        text: "The program in which 'flagpost open' shows a worktree; a shell reads it. Without it, $VISUAL or $EDITOR.",
+        default: None,
+        variable: Some("FLAGPOST_RUN_OPEN"),
+        option: None,
+    },
+    kind: NonEmptyText,
+};

@@ -107,6 +107,13 @@ pub(super) fn landing(refusal: &LandingRefusal) -> (FailureKind, Option<String>)
                 "'flagpost run --worktrees' gives each task a branch; 'flagpost show {task}' tells what it said"
             )),
         ),
+        LandingRefusal::NoWorktree { task, branch } => (
+            FailureKind::NotFound,
+            Some(match branch {
+                Some(branch) => format!("'git worktree add DIR {branch}' makes one"),
+                None => format!("'flagpost show {task}' tells what it said"),
+            }),
+        ),
         LandingRefusal::Diverged { branch, remote } => (
             FailureKind::Conflict,
             Some(format!(
