@@ -33,7 +33,7 @@ function rewrite(world, seq, text) {
   world.write(join(world.home, 'repos', repo, 'workers/W1/inbox', `${String(seq).padStart(4, '0')}.brief`), text);
 }
 
-test('y lets the brief through that is shown', async (t) => {
+test('y approves the brief that is shown', async (t) => {
   const { world, page } = await inbox(t, 'Merge the seal', 'Merge the lexer');
   await page.keyboard.press('y');
   await until('the first is decided', async () => (await waiting(world)).join() === '2');

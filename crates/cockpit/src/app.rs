@@ -23,7 +23,7 @@ use crate::{
     review::ReviewPage,
     snapshot::{Interest, Lane, Snapshot, WaitingBrief, WaitingItem, WaitingPermission},
     tab::Tab,
-    text,
+    text::{self, LineKind},
     theme::Theme,
     thread::Thread,
 };
@@ -84,17 +84,6 @@ pub enum Page {
         /// How far it is scrolled.
         top: usize,
     },
-}
-
-/// What a line of a text page is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LineKind {
-    /// Plain.
-    Plain,
-    /// It came.
-    Added,
-    /// It went.
-    Removed,
 }
 
 /// A message at the bottom.

@@ -158,7 +158,7 @@ macro_rules! commands {
 
 commands! {
     /// Let a brief through.
-    Ratify = "ratify" ["y"] INBOX, "let the brief through, allow what is asked";
+    Ratify = "ratify" ["y"] INBOX, "approve the brief, allow what is asked";
     /// Reject it.
     Reject = "reject" ["n"] INBOX, "reject or deny it, with a reason";
     /// Allow it and its like from now on.
@@ -166,7 +166,7 @@ commands! {
     /// Rewrite it.
     Edit = "edit" ["e"] INBOX, "edit it in $EDITOR";
     /// Let all through that were read.
-    RatifyAll = "ratify-all" ["Y"] INBOX, "let through the listed briefs that you have read";
+    RatifyAll = "ratify-all" ["Y"] INBOX, "approve the listed briefs that you have read";
     /// Show the work of a task.
     Review = "review" ["D"] WORK, "what the task changes, to approve or return it";
     /// Approve it.

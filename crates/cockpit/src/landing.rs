@@ -38,6 +38,18 @@ pub struct LandingPage {
 }
 
 impl LandingPage {
+    /// Takes what was answered; the selection stays on its branch for as long as that is there.
+    pub fn take(&mut self, answer: Outcome) {
+        let before = self.selected();
+        self.answer = Some(answer);
+        let place = |task: &TaskId| {
+            let mut branches = self.branches()?.iter();
+            branches.position(|it| it["task"] == task.as_str())
+        };
+        let at = before.as_ref().and_then(place).unwrap_or(self.at);
+        self.at = at.min(self.count().saturating_sub(1));
+    }
+
     /// How many branches are to land.
     pub fn count(&self) -> usize {
         self.branches().map_or(0, Vec::len)

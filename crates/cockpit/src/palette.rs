@@ -38,8 +38,8 @@ pub enum Chosen {
 
 /// The slash commands, with what follows each.
 const SLASH: [(&str, &str, bool); 11] = [
-    ("/ratify all", "let everything through that waits", false),
-    ("/ratify", "W: let a worker's newest brief through", true),
+    ("/ratify all", "approve everything that waits", false),
+    ("/ratify", "W: approve a worker's newest brief", true),
     ("/reject", "W [SEQ]: reject a brief", true),
     ("/assign", "TICKET W: give a ticket to a worker", true),
     (

@@ -8,7 +8,10 @@ use std::collections::BTreeMap;
 use flagpost_model::TaskId;
 use serde_json::Value;
 
-use crate::{app::LineKind, event::Outcome, text};
+use crate::{
+    event::Outcome,
+    text::{self, LineKind},
+};
 
 /// The page.
 #[derive(Debug)]

@@ -18,6 +18,17 @@ const MARKS: usize = 4;
 /// How many columns a tab goes on to the next multiple of.
 const TAB: usize = 4;
 
+/// What a line of a difference is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LineKind {
+    /// Plain.
+    Plain,
+    /// It came.
+    Added,
+    /// It went.
+    Removed,
+}
+
 /// The text on one line, in which nothing steers.
 pub fn line(text: &str) -> Cow<'_, str> {
     if !text.contains(|c: char| steers(c)) {

@@ -28,7 +28,7 @@ pub(crate) fn list(seat: &AgentSeat) -> Vec<Resource> {
     let inbox = seat
         .worker
         .is_some()
-        .then(|| of("inbox", "Briefs that were let through and not acknowledged"));
+        .then(|| of("inbox", "Briefs that were approved and not acknowledged"));
     let session = of("session", "The run that is under way");
     inbox.into_iter().chain([session]).collect()
 }

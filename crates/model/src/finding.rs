@@ -83,7 +83,7 @@ codes! {
     MailBroken = "mail-broken", Error, "A file in a worker's mail is no message; it is skipped.";
     MailMany = "mail-many", Warning, "A worker has so many messages that only the newest are read; the others are counted.";
     BriefWithheld = "brief-withheld", Warning, "A brief is withheld, because it was changed, or decided on, by a hand that nobody knows.";
-    BriefMisread = "brief-misread", Error, "A worker acknowledged a brief that nobody let through as it is.";
+    BriefMisread = "brief-misread", Error, "A worker acknowledged a brief that nobody approved as it is.";
     FlagsContradict = "flags-contradict", Warning, "The flags of a brief say something else than the decision that is on record.";
     SessionUnreadable = "session-unreadable", Warning, "The files of a session cannot be read.";
     SessionDead = "session-dead", Warning, "The runner of a session is gone, and nobody has recovered it.";
@@ -109,8 +109,8 @@ codes! {
     NoticeFailed = "notice-failed", Warning, "A channel of notifications failed when it was used last, so you are not told of what waits for you.";
     NoticesUnreadable = "notices-unreadable", Error, "The record of what you were told cannot be read, so you are told nothing.";
     SettingBroken = "setting-broken", Error, "A setting, or the file of all settings, cannot be read, so whatever needs it stops.";
-    PolicyBroken = "policy-broken", Error, "A policy cannot be read or understood, so nothing is let through by it.";
-    PolicyWithheld = "policy-withheld", Warning, "A policy is not the one that the operator accepted last, or that one is gone, so nothing is let through by it, or should be.";
+    PolicyBroken = "policy-broken", Error, "A policy cannot be read or understood, so nothing is approved by it.";
+    PolicyWithheld = "policy-withheld", Warning, "A policy is not the one that the operator accepted last, or that one is gone, so nothing is approved by it, or should be.";
     SettingUnknown = "setting-unknown", Note, "A name among the settings is none of theirs, so nothing reads it.";
     FleetUnfollowed = "fleet-unfollowed", Warning, "No daemon follows the fleet of machines here, so this one hears of the others only when it changes something.";
     FleetAlone = "fleet-alone", Warning, "The fleet's server cannot be reached, so nothing that is shared can be changed.";

@@ -205,7 +205,7 @@ impl WorkerId {
     pub fn means_instead(&self) -> Option<&'static str> {
         // A name in other letters deceives whoever reads it.
         match self.as_str().to_ascii_lowercase().as_str() {
-            "all" => Some("'ratify all' lets everybody's briefs through"),
+            "all" => Some("'ratify all' approves everybody's briefs"),
             OPERATOR => Some("it is the person, where nothing says who acts"),
             ORCHESTRATOR => Some("it is who gives the workers their tasks"),
             _ if self.is_process() => Some("a run names its own processes so"),

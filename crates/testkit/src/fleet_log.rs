@@ -327,7 +327,7 @@ fn briefs_are_decided_first(lines: &[Line]) -> Vec<String> {
         match line.kind.as_str() {
             "relay.decided" => drop(decided.insert(brief)),
             "relay.delivered" if !decided.contains(&brief) => {
-                faults.push(format!("nobody let this through: {}", line.text));
+                faults.push(format!("nobody approved this: {}", line.text));
             }
             _ => {}
         }

@@ -163,7 +163,7 @@ fn follow(
             Some(BriefStatus::Decided(_) | BriefStatus::Offered(_)) if is_decided && !is_read => {
                 deliverable += 1
             }
-            Some(BriefStatus::Pending) => fault(*seq, "was let through, and waits all the same"),
+            Some(BriefStatus::Pending) => fault(*seq, "was approved, and waits all the same"),
             Some(stage) => fault(
                 *seq,
                 &format!("is {}, and the history differs", stage.as_str()),

@@ -22,7 +22,7 @@ use crate::{
 /// Watch and decide in a full-screen terminal
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost cockpit\n\
-    1 to 6 show the screens, ? the keys of each, : every command. On the inbox y lets the brief through\n\
+    1 to 6 show the screens, ? the keys of each, : every command. On the inbox y approves the brief\n\
     that you see, n rejects it, e edits it. No daemon is needed. 'flagpost status --watch' shows less.")]
 pub struct CockpitArgs {}
 

@@ -138,7 +138,7 @@ fn a_worker_that_is_no_id_is_refused() {
     2> flagpost: FLAGPOST_WORKER: no agent acts as the operator
     $ FLAGPOST_WORKER=all add x
     exit 6
-    2> flagpost: FLAGPOST_WORKER: no agent is called all: 'ratify all' lets everybody's briefs through
+    2> flagpost: FLAGPOST_WORKER: no agent is called all: 'ratify all' approves everybody's briefs
     $ FLAGPOST_WORKER=.hidden add x --json
     exit 6
     {"schema":"flagpost.error/1","kind":"invalid","exit_code":6,"message":"FLAGPOST_WORKER: \".hidden\" is not a worker id: use 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit","hint":null,"causes":[]}

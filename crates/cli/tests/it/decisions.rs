@@ -185,11 +185,11 @@ fn who_leaves_the_editor_without_a_change_has_approved_nothing() {
     $ EDITOR=true relay edit W1
     exit 4
     2> flagpost: brief 0001 of W1 is as it was: nothing was decided
-    2>   hint: 'flagpost ratify W1 1' lets it through as it is
+    2>   hint: 'flagpost ratify W1 1' approves it as it is
     $ EDITOR=true slash '/edit W1 1'
     exit 4
     2> flagpost: brief 0001 of W1 is as it was: nothing was decided
-    2>   hint: 'flagpost ratify W1 1' lets it through as it is
+    2>   hint: 'flagpost ratify W1 1' approves it as it is
     $ inbox W1 --quiet
     W1/1
     $ EDITOR='sed -i s/Benign/Better/' relay edit W1
@@ -222,7 +222,7 @@ fn a_person_at_a_terminal_is_asked_and_answers() {
     });
     tmux.keys(&["n", "Enter"]);
     tmux.until("the second question", |screen| {
-        screen.contains("let W1 0001 through as it is? [y/N]")
+        screen.contains("approve W1 0001 as it is? [y/N]")
     });
     tmux.keys(&["Enter"]);
     tmux.until("the third question", |screen| {

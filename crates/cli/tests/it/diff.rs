@@ -37,7 +37,7 @@ fn what_is_to_land_is_shown_as_the_target_would_have_it() {
     tells!(told, {"stage": "to_land", "branch": branch(1), "onto": "main"});
     assert_eq!(
         told["files"],
-        json!([{"path": "file-1", "added": 1, "removed": 0}])
+        json!([{"path": "file-1", "added": 1, "removed": 0, "patch": null}])
     );
     assert_eq!(told["before"], yard.git(&["rev-parse", "main"]));
     yard.assert_tidy();

@@ -199,7 +199,7 @@ fn no_worker_has_a_name_that_means_somebody_else() {
     transcript!(fleet.world, @r#"
     $ worker add all
     exit 6
-    2> flagpost: no worker is called all: 'ratify all' lets everybody's briefs through
+    2> flagpost: no worker is called all: 'ratify all' approves everybody's briefs
     2>   hint: give it a name of its own, as in W3
     $ worker add orchestrator
     exit 6

@@ -332,8 +332,6 @@ fn names_that_moved_are_understood() {
         ("down", "daemon down"),
         ("agent", "bridge"),
         ("agent status", "bridge status"),
-        ("approve", "ratify"),
-        ("relay approve", "ratify"),
         ("relay reject", "reject"),
         ("task edit", "edit"),
         ("task note", "note"),

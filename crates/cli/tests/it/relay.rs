@@ -496,8 +496,7 @@ fn a_policy_ratifies_what_it_names() {
     );
     for page in ["inbox", "status"] {
         let told = world.flagpost([page]).stderr;
-        let words =
-            "skipped policy.toml: nothing is let through by it: the operator has not accepted";
+        let words = "skipped policy.toml: nothing is approved by it: the operator has not accepted";
         assert!(told.contains(words), "{page}: {told}");
     }
     let turned = world.transcript(

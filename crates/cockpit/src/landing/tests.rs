@@ -80,6 +80,17 @@ fn a_page_that_becomes_shorter_stays_in_sight() {
 }
 
 #[test]
+fn the_selection_stays_on_its_branch() {
+    let mut app = shown(answer());
+    press(&mut app, "j", 0);
+    let mut other = answer();
+    let branches = other["branches"].as_array_mut().unwrap();
+    branches.swap(0, 1);
+    give(&mut app, Input::Landing(Outcome::Answer(other)), 0);
+    assert_eq!(app.selected_task(), Some("5".parse().unwrap()));
+}
+
+#[test]
 fn a_landing_that_ended_early_and_what_a_person_said_are_told() {
     let mut early = answer();
     early["doing"] = Value::Null;

@@ -13,12 +13,13 @@ use similar::{ChangeTag, TextDiff};
 use super::{GUARD, answer::drop_difference, command::carry};
 use crate::{
     act::{Act, Request},
-    app::{App, LineKind, Page},
+    app::{App, Page},
     event::Outcome,
     palette::changes,
     prompt::{Ask, Prompt},
     snapshot::{WaitingBrief, WaitingItem, WaitingPermission},
-    text, view,
+    text::{self, LineKind},
+    view,
 };
 
 /// Why nothing is decided on what moved under the selection.
@@ -33,6 +34,9 @@ fn decidable(app: &App, at: Duration) -> Result<WaitingBrief, &'static str> {
         Some(WaitingItem::Question(_)) => return Err("this is a question: A answers it"),
         Some(WaitingItem::Permission(_)) => {
             return Err("this is a request: y allows it, n denies it");
+        }
+        Some(WaitingItem::Other(need)) if need.is_review => {
+            return Err("this is work: enter shows it, and y there approves it");
         }
         Some(WaitingItem::Other(_)) => return Err("no decision settles this: see the command"),
         Some(WaitingItem::Brief(brief)) => brief,
@@ -101,7 +105,7 @@ fn ratify_brief(app: &mut App, at: Duration) -> Vec<Act> {
         // Somebody else's hand was in it: no key that was meant for another brief lets it through.
         Ok(brief) if brief.withheld.is_some() => {
             let (worker, seq) = (&brief.worker, brief.seq.get());
-            let question = format!("{worker}/{seq} is withheld: let the words above through?");
+            let question = format!("{worker}/{seq} is withheld: approve the words above?");
             let requests = vec![Request::decision(&brief, Decision::Ratified, None)];
             app.prompt = Some(Prompt::confirm(question, requests));
             Vec::new()
@@ -166,14 +170,14 @@ pub(super) fn ask_to_ratify(app: &mut App, briefs: &[WaitingBrief], at: Duration
         return app.complain(
             at,
             match unseen.len() {
-                0 => "no brief is listed that could be let through".to_owned(),
+                0 => "no brief is listed that could be approved".to_owned(),
                 n => format!("{n} listed, and no end was on the screen yet: J scrolls to it"),
             },
         );
     }
     let mut question = match shown.len() {
-        1 => "let this one through?".to_owned(),
-        n => format!("let these {n} through?"),
+        1 => "approve this one?".to_owned(),
+        n => format!("approve these {n}?"),
     };
     match unseen.len() {
         0 => {}
@@ -185,7 +189,7 @@ pub(super) fn ask_to_ratify(app: &mut App, briefs: &[WaitingBrief], at: Duration
         (LineKind::Plain, text::line(&words).into_owned())
     });
     app.pages.push(Page::Text {
-        title: "To be let through, one by one".to_owned(),
+        title: "To be approved, one by one".to_owned(),
         lines: lines.collect(),
         top: 0,
     });
@@ -234,14 +238,14 @@ pub(super) fn edited(
     }
     let (question, request) = match body.trim_end() == brief.body.trim_end() {
         true => (
-            format!("nothing was changed: let {worker} {seq} through as it is?"),
+            format!("nothing was changed: approve {worker} {seq} as it is?"),
             Request::decision(&brief, Decision::Ratified, None),
         ),
         false => {
             app.pages
                 .push(difference("What you changed", &brief.body, &body));
             (
-                format!("let {worker} {seq} through with this change?"),
+                format!("approve {worker} {seq} with this change?"),
                 Request::decision(&brief, Decision::Edited, Some(&body)),
             )
         }

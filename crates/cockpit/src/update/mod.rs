@@ -201,8 +201,7 @@ fn take_landing(app: &mut App, answer: Outcome) {
         _ => None,
     });
     if let Some(page) = page {
-        page.answer = Some(answer);
-        page.at = page.at.min(page.count().saturating_sub(1));
+        page.take(answer);
         // It may be shorter than before.
         command::scroll(app, 0);
     }

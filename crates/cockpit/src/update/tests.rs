@@ -176,7 +176,7 @@ fn all_means_those_read_to_their_end_by_their_hashes_after_a_question() {
     press(&mut app, "E", 0);
     press(&mut app, "Y", 1_000);
     let page = screen(&mut app);
-    assert!(page.contains("let these 2 through? [y/N]"), "{page}");
+    assert!(page.contains("approve these 2? [y/N]"), "{page}");
     assert!(page.contains("W1/3 Merge the seal"), "{page}");
     // Another one comes while it is asked.
     let mut data = fleet();
@@ -201,7 +201,7 @@ fn all_leaves_what_was_not_on_the_screen_to_its_end_and_says_how_many() {
     let mut app = at_80();
     press(&mut app, "Y", 1_000);
     let page = screen(&mut app);
-    let question = "let this one through? 1 stays: its end was not on the screen [y/N]";
+    let question = "approve this one? 1 stays: its end was not on the screen [y/N]";
     assert!(page.contains(question), "{page}");
     assert!(!page.contains("W3/7"), "{page}");
     let acts = press(&mut app, "y", 1_100);
@@ -279,10 +279,7 @@ fn an_edit_without_a_change_asks_and_one_with_a_change_shows_it() {
     assert!(app.prompt.is_none() && app.toasts[0].text.contains("left empty"));
     give(&mut app, Input::Edited(shown(), Ok(BODY.to_owned())), 1_000);
     let label = app.prompt.as_ref().unwrap().label(&app.keymap);
-    assert!(
-        label.contains("let W1 3 through as it is? [y/N]"),
-        "{label}"
-    );
+    assert!(label.contains("approve W1 3 as it is? [y/N]"), "{label}");
     draw(&mut app);
     press(&mut app, "n", 1_400);
     let other = BODY.replace("Run ./check", "Run nothing");

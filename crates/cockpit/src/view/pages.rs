@@ -9,13 +9,13 @@ use ratatui::{
 
 use super::{frame_of, inner, landing_lines, styled};
 use crate::{
-    app::{App, LineKind, Page},
+    app::{App, Page},
     keys::{Context, KeyCommand},
     palette,
     prompt::{Ask, Prompt},
     review::ReviewPage,
     tab::Tab,
-    text::{self, cut, wrapped},
+    text::{self, LineKind, cut, wrapped},
     theme::Role,
 };
 
@@ -292,7 +292,7 @@ pub(super) fn hints(app: &App) -> Vec<String> {
             (Quit, "quit"),
         ],
         Context::Tab(Tab::Inbox) => &[
-            (Ratify, "let through"),
+            (Ratify, "approve"),
             (Reject, "reject…"),
             (Edit, "edit"),
             (RatifyAll, "all…"),

@@ -6,9 +6,9 @@ use ratatui::{style::Style, text::Line};
 
 use super::styled;
 use crate::{
-    app::{App, LineKind},
+    app::App,
     review::{ReviewPage, ReviewRow},
-    text::{self, cut},
+    text::{self, LineKind, cut},
     theme::{Glyphs, Role},
 };
 

@@ -80,7 +80,7 @@ pub(super) const ENTRIES: &[OperationEntry] = &[
         Parameter::text("thread", "The conversation."),
         Parameter::text("re", "The message that it answers, by its place or its id."),
         Parameter::text("id", "Its id: a second one of the same is a retry."),
-        Parameter::flag("ratify", "Lets it through at once; an agent may not."),
+        Parameter::flag("ratify", "Approves it at once; an agent may not."),
     ]),
     OperationEntry::new(
         Operation::MessageUnacked,

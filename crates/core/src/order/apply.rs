@@ -71,7 +71,7 @@ impl SharedChange {
         let fleet = Fleet::of(home, self.repo());
         for (worker, seq) in self.handed() {
             if Mail::highest_brief(&fleet, worker)? >= seq.get() {
-                let reason = format!("brief {seq} of {worker} is let through, and is no new one");
+                let reason = format!("brief {seq} of {worker} is approved, and is no new one");
                 return Err(self.frozen(reason));
             }
         }

@@ -81,7 +81,7 @@ pub(super) fn lost(
 pub(crate) fn of_fleet(fleet: &Fleet<'_>) -> Result<Vec<Skipped>> {
     let mut broken = missing_as(fleet, Certainty::Near)?;
     if let Some(fault) = policy::fault(fleet.home, &fleet.repo) {
-        let why = format!("nothing is let through by it: {fault}");
+        let why = format!("nothing is approved by it: {fault}");
         broken.push(skipped(policy::FILE.to_owned(), why));
     }
     Ok(broken)

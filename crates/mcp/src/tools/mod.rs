@@ -48,7 +48,7 @@ enum ToolEffect {
 pub(crate) const TOOLS: &[AgentTool] = &[
     AgentTool {
         name: "inbox",
-        about: "Briefs that were let through to you and that you have not acknowledged. Read path, or the resource flagpost://brief/SEQ, then ack.",
+        about: "Briefs that were approved for you and that you have not acknowledged. Read path, or the resource flagpost://brief/SEQ, then ack.",
         params: &[
             optional("after", In::Number).about("only those after this seq"),
             optional("limit", In::Count(1, 50)),
@@ -77,7 +77,7 @@ pub(crate) const TOOLS: &[AgentTool] = &[
     },
     AgentTool {
         name: "send",
-        about: "Write to the orchestrator, or to a worker, whom it reaches when a person lets it through.",
+        about: "Write to the orchestrator, or to a worker, whom it reaches when a person approves it.",
         params: &[
             needed("to", In::Text),
             needed("text", In::Text),

@@ -154,7 +154,7 @@ pub fn leftover(next: NextStep, answer: TaskReply, is_wanted: bool) -> Leftover 
     let left = match next {
         // Only the run itself lets it through.
         NextStep::Decide => {
-            return Leftover::TakenBack("its run was over before it was let through");
+            return Leftover::TakenBack("its run was over before it was approved");
         }
         NextStep::Nothing | NextStep::Process if !asks => return Leftover::Over,
         NextStep::Await | NextStep::Nothing | NextStep::Process => Left::InHand,

@@ -501,7 +501,7 @@ fn what_a_run_left_stays_with_its_worker_waits_or_is_taken_back() {
     use Leftover::{Over, Stays, TakenBack};
     use TaskReply::{Done, None as Open, Stuck};
     let (asks, abort) = (Stuck(Needs::Guidance), Stuck(Needs::Abort));
-    let undecided = TakenBack("its run was over before it was let through");
+    let undecided = TakenBack("its run was over before it was approved");
     let over = TakenBack("its task is over");
     for (next, answer, wanted, unwanted) in [
         (NextStep::Decide, Open, undecided, undecided),

@@ -201,7 +201,8 @@ impl<'a> Landing<'a> {
                 why: flagpost_core::describe(error),
                 at: self.stage.home.now(),
             };
-            failure.keep(self.stage.home, self.stage.repository)?;
+            // It is told by what is answered, whether it can be kept for others or not.
+            let _: flagpost_core::Result<()> = failure.keep(self.stage.home, self.stage.repository);
         }
         // Neither is needed by anybody: what is left is taken up by the next landing.
         let cleared = LandingActivity::clear(self.stage.home, self.stage.repository);

@@ -54,7 +54,7 @@ pub struct ThreadArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: flagpost msg unacked --to W1\n\n\
     Open is what nobody has acknowledged, and a task that was and never ended.\n\
-    NEXT says what is to be done: decide (let it through, or not), offer (the worker has to receive\n\
+    NEXT says what is to be done: decide (approve it, or not), offer (the worker has to receive\n\
     it, perhaps again), await (somebody has it in hand), reassign (its worker acknowledged the task\n\
     and fell silent), process (the orchestrator has to deal with it).")]
 pub struct UnackedArgs {

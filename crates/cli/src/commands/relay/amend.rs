@@ -62,7 +62,7 @@ pub fn edit(
     }
     let draft = Draft::new(&context.home, &letter.body)?;
     let body = edited(context, &draft)?;
-    let question = || format!("let {worker} {seq} through as it is?");
+    let question = || format!("approve {worker} {seq} as it is?");
     if body == letter.body && ask(&question())? != Some(true) {
         draft.discard()?;
         let worker = worker.clone();

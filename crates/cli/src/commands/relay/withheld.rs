@@ -68,11 +68,11 @@ pub fn in_full(letter: &BriefView, before: Option<&Before>) -> Option<String> {
         // It is rejected, or its time is over.
         _ if settled_by.contains(" reject ") => String::new(),
         WithheldReason::Foreign | WithheldReason::Marked => {
-            format!("'flagpost ratify {worker} {seq}' lets it through.\n")
+            format!("'flagpost ratify {worker} {seq}' approves it.\n")
         }
         // A hash and the command before it are longer than most lines.
         WithheldReason::Proposed | WithheldReason::Decided => format!(
-            "This lets through what lies there now:\n\nflagpost ratify {worker} {seq} \\\n    --seen {}\n",
+            "This approves what lies there now:\n\nflagpost ratify {worker} {seq} \\\n    --seen {}\n",
             letter.prints.envelope
         ),
     };

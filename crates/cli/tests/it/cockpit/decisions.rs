@@ -71,7 +71,7 @@ fn a_rejection_that_is_left_rejects_nothing() {
 fn capital_y_lets_through_those_that_were_listed_and_none_that_came_meanwhile() {
     let fleet = waiting(3);
     let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
-    terminal.types("jjY").shows("let these 3 through");
+    terminal.types("jjY").shows("approve these 3");
     propose(&fleet, "W2", "I came later");
     terminal.shows("Inbox(4)");
     terminal.keys(&["y"]);
@@ -89,12 +89,12 @@ fn capital_y_takes_nothing_but_y_for_an_answer() {
     let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     terminal.keys(&["j"]);
     for answer in ["Enter", "Y", "n", "Escape", "Space"] {
-        terminal.keys(&["Y"]).shows("let these 2 through");
+        terminal.keys(&["Y"]).shows("approve these 2");
         terminal.keys(&[answer]);
         terminal.until("it is left", |it| !it.contains("[y/N]"));
     }
     // Nor anything pasted.
-    terminal.keys(&["Y"]).shows("let these 2 through");
+    terminal.keys(&["Y"]).shows("approve these 2");
     terminal.tmux(&["set-buffer", "y"]);
     terminal.tmux(&["paste-buffer", "-p"]);
     terminal.rests();

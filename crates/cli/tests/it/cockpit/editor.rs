@@ -26,7 +26,7 @@ fn a_changed_body_is_shown_as_a_difference_and_sent_by_y() {
     );
     let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     terminal.keys(&["e"]);
-    let screen = terminal.shows("let W1 1 through with this change? [y/N]");
+    let screen = terminal.shows("approve W1 1 with this change? [y/N]");
     assert!(
         screen.contains("- by noon") && screen.contains("+ by midnight"),
         "{screen}"
@@ -47,7 +47,7 @@ fn a_line_break_that_the_editor_adds_at_the_end_is_no_changed_line() {
     let fleet = edited_by("printf '\\nand more\\n' >> \"$1\"");
     let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     terminal.keys(&["e"]);
-    let screen = terminal.shows("let W1 1 through with this change? [y/N]");
+    let screen = terminal.shows("approve W1 1 with this change? [y/N]");
     assert!(screen.contains("+ and more"), "{screen}");
     assert!(!screen.contains("- by noon"), "{screen}");
 }
@@ -58,7 +58,7 @@ fn a_difference_that_is_not_wanted_is_dropped_with_its_words() {
     let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     for answer in ["n", "Enter", "Escape"] {
         terminal.keys(&["e"]);
-        terminal.shows("let W1 1 through with this change? [y/N]");
+        terminal.shows("approve W1 1 with this change? [y/N]");
         let screen = terminal.keys(&[answer]).shows("end of body");
         assert!(!screen.contains("Delete everything"), "{screen}");
     }
@@ -70,7 +70,7 @@ fn an_editor_that_changes_nothing_is_asked_whether_it_goes_as_it_is() {
     let fleet = edited_by("exit 0");
     let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
     terminal.keys(&["e"]);
-    terminal.shows("nothing was changed: let W1 1 through as it is? [y/N]");
+    terminal.shows("nothing was changed: approve W1 1 as it is? [y/N]");
     terminal.keys(&["Enter"]).shows("nothing was done");
     assert_undecided(&fleet, "W1");
     terminal.keys(&["e"]).shows("as it is? [y/N]");

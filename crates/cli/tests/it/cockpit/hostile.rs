@@ -170,7 +170,7 @@ fn evil_words_are_shown_as_marks_on_every_screen_and_page() {
             terminal.tmux(&["set-buffer", "-b", "paste", "\u{1b}]52;c;ZXZpbA==\u{7}"]);
             terminal.rests();
             // Read together with it, the next key would be another one, such as Alt-q.
-            terminal.keys(&["Escape"]).shows("y let through");
+            terminal.keys(&["Escape"]).shows("y approve");
         }
         assert_only_drawing(&written);
         terminal.tmux(&["delete-buffer", "-b", "paste"]);

@@ -12,7 +12,7 @@ fn a_key_of_ones_own_takes_the_place_of_the_usual_one() {
     let fleet = waiting(1);
     fleet.world.ok(["config", "set", "keys.ratify", "ctrl-y"]);
     let terminal = or_skip!(Terminal::with_cockpit(&fleet.world, 80, 24));
-    terminal.shows("ctrl-y let through");
+    terminal.shows("ctrl-y approve");
     terminal.keys(&["y"]).rests();
     assert_undecided(&fleet, "W1");
     terminal.keys(&["C-y"]);

@@ -9,6 +9,7 @@ mod ends;
 mod hostile;
 mod keys;
 mod output;
+mod review;
 mod screens;
 mod shown_before;
 mod smoke;

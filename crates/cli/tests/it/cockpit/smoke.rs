@@ -22,7 +22,7 @@ fn let_all_through(fleet: &Fleet, terminal: &Terminal<'_>, before: usize) {
     terminal.keys(&["4"]).shows("as delivered");
     // Each is read to its end first.
     terminal.types(&format!("g{}Y", "j".repeat(WORKERS - 1)));
-    terminal.shows(&format!("let these {WORKERS} through"));
+    terminal.shows(&format!("approve these {WORKERS}"));
     terminal.keys(&["y"]);
     until_decided(fleet, before + WORKERS);
     terminal.shows("nothing needs you");

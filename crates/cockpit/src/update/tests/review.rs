@@ -108,7 +108,7 @@ fn what_is_approved_is_the_commit_that_the_page_was_read_with() {
 fn a_remark_stands_below_its_line_and_goes_with_the_return() {
     let mut app = at_a_line();
     press(&mut app, "c", 0);
-    assert!(screen(&mut app).contains("a.rs:2: "));
+    assert!(screen(&mut app).contains("a.rs:2:"));
     type_in(&mut app, "In English", 0);
     press(&mut app, "enter", 0);
     let shown = screen(&mut app);
