@@ -1,9 +1,9 @@
 //! What a task changes, as every face answers it.
 
-use flagpost_model::{TaskId, view};
+use flagpost_model::{TaskId, task::Approval, view};
 
 use super::each;
-use crate::landing::{ChangedFile, TaskChange};
+use crate::landing::{BranchAction, ChangedFile, QueuedBranch, TaskChange};
 
 view! {
     /// What a task changes.
@@ -25,6 +25,10 @@ view! {
         after: Option<&'a str> = it.0.after.as_deref(),
         /// The commit of its branch, where that waits to land: what a person approves; null elsewhere.
         commit: Option<&'a str> = it.0.tip(),
+        /// The approval of that commit; null where a person gave none.
+        approved: Option<&'a Approval> = it.0.queued.as_ref().and_then(|it| it.approval.as_ref()),
+        /// What can be done about that branch.
+        actions: Vec<BranchAction> = it.0.queued.as_ref().map(QueuedBranch::actions).unwrap_or_default(),
         /// The files in which it meets conflicts with the target.
         conflicts: &'a [String] = it.0.stage.conflicts(),
         /// The files that it changes; the one that was asked for.

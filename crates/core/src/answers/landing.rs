@@ -10,7 +10,9 @@ use jiff::Timestamp;
 use super::each;
 use crate::{
     history::Line,
-    landing::{BranchState, LandingActivity, LandingFailure, LandingView, QueuedBranch},
+    landing::{
+        BranchAction, BranchState, LandingActivity, LandingFailure, LandingView, QueuedBranch,
+    },
 };
 
 names! {
@@ -71,6 +73,8 @@ view! {
         commit: &'a str = &it.tip,
         /// The approval of that commit; null where a person gave none.
         approved: Option<&'a Approval> = it.approval.as_ref(),
+        /// What can be done about it.
+        actions: Vec<BranchAction> = it.actions(),
         /// How many commits the target lacks.
         ahead: u64 = ahead,
         state: ShownState = match &it.state {

@@ -38,6 +38,8 @@ pub struct TaskChange {
     pub onto: String,
     /// How far it is.
     pub stage: ChangeStage,
+    /// Its branch in the queue, where it is to land.
+    pub queued: Option<QueuedBranch>,
     /// Whether git's settings are those that a person has seen: others may run an agent's programs.
     pub is_trusted: bool,
     /// New files in the working tree that git does not know: no comparison has them.
@@ -108,7 +110,12 @@ impl TaskChange {
     ) -> Result<Self> {
         let top = &repository.top;
         let target = Target::of(repository, onto)?;
-        let (dir, before, after, stage) = compared(repository, list, task, &target)?;
+        let rule = ReviewRule::of(list.home, repository)?;
+        let sessions = Sessions::of(list.home, repository);
+        let queue = super::queue(&sessions, repository, list, (target.clone(), rule))?;
+        let queued = queue.branch_of(&task.id).cloned();
+        let place = (repository, list);
+        let (dir, before, after, stage) = compared(place, task, &target, queued.as_ref())?;
         let settings = GitSettings::of(repository)?;
         let unknown = match (&dir, &after) {
             (Some(dir), None) => unknown(dir)?,
@@ -121,6 +128,7 @@ impl TaskChange {
             after,
             onto: target.branch,
             stage,
+            queued,
             is_trusted: settings.changed(list.home, repository)?.is_empty(),
             unknown,
         })
@@ -208,16 +216,13 @@ impl TaskChange {
 type Compared = (Option<PathBuf>, String, Option<String>, ChangeStage);
 
 fn compared(
-    repository: &Repository,
-    list: &List<'_>,
+    (repository, list): (&Repository, &List<'_>),
     task: &Task,
     target: &Target,
+    queued: Option<&QueuedBranch>,
 ) -> Result<Compared> {
     let top = &repository.top;
-    let sessions = Sessions::of(list.home, repository);
-    let target_now = (target.clone(), ReviewRule::Optional);
-    let queue = super::queue(&sessions, repository, list, target_now)?;
-    if let Some(queued) = queue.branches.iter().find(|it| it.task == task.id) {
+    if let Some(queued) = queued {
         let (before, after, stage) = merged(top, target, queued)?;
         return Ok((None, before, Some(after), stage));
     }
@@ -229,6 +234,7 @@ fn compared(
         }
         Some(Landing::NoCommit(_)) => None,
         Some(Landing::Refused(_) | Landing::Approved(_)) | None => {
+            let sessions = Sessions::of(list.home, repository);
             branches(&sessions, repository, list, target)?.remove(&task.id)
         }
     };

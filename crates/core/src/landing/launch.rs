@@ -16,7 +16,7 @@ use flagpost_disk::fsx;
 use flagpost_model::{TaskId, WorkerId};
 use serde_json::Value;
 
-use super::{GitSettings, LandingActivity, LandingRefusal};
+use super::{GitSettings, LandingActivity, LandingRefusal, Target};
 use crate::{
     error::{Error, Result},
     home::Home,
@@ -40,6 +40,8 @@ pub fn start(
     (onto, ids): (Option<&str>, &[TaskId]),
 ) -> Result<()> {
     let home = list.home;
+    // Where there is no such place, the words are better than those of a process that ended.
+    Target::of(repository, onto)?;
     let what = GitSettings::of(repository)?.changed(home, repository)?;
     if !what.is_empty() {
         return Err(LandingRefusal::GitChanged { what }.into());

@@ -33,7 +33,7 @@ pub use activity::{LandingActivity, LandingFailure, LandingStep};
 pub use change::{ChangeStage, ChangedFile, TaskChange, worktree_of};
 pub use launch::start;
 pub use outcome::{LandedTask, recall, record_landed, record_move, record_no_commit, refuse};
-pub use queue::{BranchState, LandingQueue, QueuedBranch, ownerless, queue};
+pub use queue::{BranchAction, BranchState, LandingQueue, QueuedBranch, ownerless, queue};
 pub use refs::{LandedTag, has_landed, landed_below, landed_ref, passed_ref, staged_ref};
 pub use review::{
     InvalidComment, LineComment, ReviewRule, ReviewWords, approve, return_work, reviewed,

@@ -10,7 +10,7 @@ use std::{
 };
 
 use flagpost_model::{
-    ListRef, SessionId, TaskId,
+    ListRef, SessionId, TaskId, names,
     plan::Graph,
     task::{Approval, Landing, NotLanded, Outline, State},
 };
@@ -82,6 +82,37 @@ pub enum BranchState {
     Refused(NotLanded),
     /// It passed its check, and waits to be taken into the target.
     Staged,
+}
+
+names! {
+    /// What can be done about a branch.
+    BranchAction {
+        /// A person approves the commit that it stands on.
+        Approve = "approve",
+        /// A person returns it with words.
+        Return = "return",
+        /// It lands by itself, without another task's work.
+        Land = "land",
+    }
+}
+
+impl QueuedBranch {
+    /// What can be done about it as it stands.
+    pub fn actions(&self) -> Vec<BranchAction> {
+        use BranchAction::{Approve, Land, Return};
+        let all: &[BranchAction] = match self.state {
+            BranchState::Queued | BranchState::Changed { .. } => &[Approve, Return, Land],
+            BranchState::Unapproved | BranchState::Waits { .. } => &[Approve, Return],
+            BranchState::Staged => &[Land],
+            BranchState::Refused(_) => &[],
+        };
+        let is_possible = |it: &BranchAction| match it {
+            Approve => self.approval.is_none(),
+            Return => true,
+            Land => self.builds_on.is_empty(),
+        };
+        all.iter().copied().filter(is_possible).collect()
+    }
 }
 
 impl LandingQueue {
@@ -516,6 +547,31 @@ mod tests {
             });
             let found = by_rule(rule, &branch);
             assert_eq!(found, expected, "{state:?} {rule:?} {is_approved}");
+        }
+    }
+
+    #[test]
+    fn what_can_be_done_about_a_branch_follows_from_where_it_stands() {
+        use BranchAction::{Approve, Land, Return};
+        let changed = BranchState::Changed {
+            passed: "a".to_owned(),
+        };
+        let waits = BranchState::Waits {
+            on: vec!["9".parse().unwrap()],
+        };
+        let rows = [
+            (BranchState::Queued, &[Approve, Return, Land][..]),
+            (changed, &[Approve, Return, Land]),
+            (BranchState::Unapproved, &[Approve, Return]),
+            (waits, &[Approve, Return]),
+            (BranchState::Staged, &[Land]),
+            (refused(), &[]),
+        ];
+        for (state, expected) in rows {
+            let mut branch = branch("1", state.clone());
+            assert_eq!(branch.actions(), expected, "{state:?}");
+            branch.builds_on.insert("9".parse().unwrap());
+            assert!(!branch.actions().contains(&Land), "{state:?}");
         }
     }
 

@@ -61,6 +61,8 @@ const OPERATIONS: &[Route] = &[
     Route::to(Post, "/v1/tasks/{list}/{id}/remove", Op::TaskRemove),
     Route::to(Get, "/v1/tasks/{list}/{id}/history", Op::TaskHistory),
     Route::to(Get, "/v1/tasks/{list}/{id}/diff", Op::TaskDiff),
+    Route::to(Post, "/v1/tasks/{list}/{id}/approve", Op::ReviewApprove),
+    Route::to(Post, "/v1/tasks/{list}/{id}/return", Op::ReviewReturn),
     Route::to(Get, "/v1/tasks/{list}/{id}/log", Op::SessionLog),
     Route::to(Post, "/v1/tasks/{list}/undo", Op::TaskUndo),
     Route::to(Get, "/v1/workers", Op::WorkerList),
@@ -100,6 +102,7 @@ const OPERATIONS: &[Route] = &[
     Route::to(Get, "/v1/sessions/{id}/documents", Op::SessionDocuments),
     Route::to(Post, "/v1/stop", Op::RunStop),
     Route::to(Get, "/v1/landing", Op::LandingShow),
+    Route::to(Post, "/v1/landing", Op::LandingStart).with(Query, &["list"]),
     Route::to(Get, "/v1/history", Op::HistoryShow),
 ];
 

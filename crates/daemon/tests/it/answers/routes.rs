@@ -228,7 +228,10 @@ fn every_route_keeps_to_its_description() {
         "post /login",
         // No run is there to stop, and no git to land with.
         "get /v1/landing",
+        "post /v1/landing",
         "get /v1/tasks/{list}/{id}/diff",
+        "post /v1/tasks/{list}/{id}/approve",
+        "post /v1/tasks/{list}/{id}/return",
         "post /v1/stop",
     ];
     assert_eq!(
