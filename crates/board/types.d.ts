@@ -37,10 +37,14 @@ interface FullTask extends Task {
   provenance: { origin: string; by: string | null; at: string | null } | null;
   result: Ending | null;
   late: Ending[];
-  landing: { landed: { onto: string; commit: string; at: string } | null; refused: { onto: string; why: string } | null; no_commit: string | null } | null;
+  landing: { landed: { onto: string; commit: string; at: string } | null; refused: NotLanded | null; approved: Approval | null; no_commit: string | null } | null;
   tracked_seconds: number;
 }
 interface Ending { ending: string; text: string; by: string; at: string; token: number | null }
+
+type BranchAction = 'approve' | 'return' | 'land';
+interface Approval { commit: string; by: string; at: string }
+interface NotLanded { times: number; why: string; onto: string; at: string; by: string | null }
 
 interface Need {
   kind: 'permission' | 'brief' | 'question' | 'stuck' | 'failed' | 'review' | 'run' | 'silent' | 'parked';

@@ -39,19 +39,18 @@ async function show(t, how = {}) {
 const row = (page, id) => page.locator(`main tbody:has(tr:first-child td:first-child a:text-is("#${id}"))`);
 
 test('what is to land is shown, is checked and lands, and what is refused says why', async (t) => {
-  const page = await show(t, { permissions: ['clipboard-read', 'clipboard-write'] });
+  const page = await show(t);
   await page.getByText('No passed task has a branch that waits.').waitFor();
 
   await world.flagpost('run', '--worktrees', '--max-parallel', '1', '--agent', `sh ${agent}`);
   await row(page, 1).getByText('queued').waitFor();
-  await page.getByText('In a terminal: flagpost land --list web').waitFor();
-  await page.getByRole('button', { name: 'Copy', exact: true }).click();
-  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), 'flagpost land --list web');
+  await page.getByRole('button', { name: 'Land all…' }).waitFor();
 
   // The check waits for the test.
   const go = join(world.user, 'go');
   const landed = world.start('land', '--yes', '--check', `until test -e ${go}; do sleep 0.1; done; test ! -e broken || { echo 'it is  <i>broken</i>'; echo twice; exit 1; }`);
   await page.getByRole('status').filter({ hasText: 'checking' }).waitFor();
+  assert.ok(await page.getByRole('button', { name: 'Land all…' }).isDisabled(), 'one landing at a time');
   writeFileSync(go, '');
   await landed;
   await page.locator('.landed li').filter({ hasText: '#1' }).waitFor();

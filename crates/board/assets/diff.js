@@ -41,8 +41,8 @@ export function diff(was, now) {
 
 /** @param {Line['sign']} sign @param {string} text @returns {Line} */
 const line = (sign, text) => ({ sign, text });
-const CLASS = { ' ': 'same', '+': 'added', '-': 'gone' };
-const WORD = { ' ': '', '+': 'new: ', '-': 'gone: ' };
+export const CLASS = { ' ': 'same', '+': 'added', '-': 'gone' };
+export const WORD = { ' ': '', '+': 'new: ', '-': 'gone: ' };
 
 /** @param {{ was: string, now: string }} of */
 export function Diff({ was, now }) {

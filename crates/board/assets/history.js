@@ -38,7 +38,7 @@ function Happened({ line }) {
   const { at, kind, actor, from, to, detail } = line;
   const isMove = from !== null && to !== null && from !== to;
   return html`
-    <li><time datetime=${at}>${moment(at)}</time> <b>${plain((WORDS[kind] ?? (() => kind.replace(/^task\./, '').replaceAll('_', ' ')))(line))}</b>
+    <li><time datetime=${at}>${moment(at)}</time> <b>${plain((WORDS[kind] ?? (() => kind.replace(/^(task|land)\./, '').replaceAll('_', ' ')))(line))}</b>
       ${isMove && html` <span>${STATES[from]?.word ?? from} → ${STATES[to]?.word ?? to}</span>`}
       <span class="dim"> by ${plain(actor ?? 'unknown')}${detail.observed === true && ', outside Flagpost'}</span>
       ${changes(detail.changes).map(([name, was, is]) => html`<div key=${name} class="changed"><span class="dim">${plain(name)}</span> ${shortened(was)} → ${shortened(is)}</div>`)}

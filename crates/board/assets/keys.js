@@ -34,6 +34,13 @@ export function useKeys(title, make, of = []) {
   }, of);
 }
 
+/** Focuses the next of these, or another so far from the one in the group that has the focus. @param {string} what @param {number} by @param {string} [group] */
+export function focusBy(what, by, group = what) {
+  const all = /** @type {HTMLElement[]} */ ([...document.querySelectorAll(what)]);
+  const here = document.activeElement?.closest(group);
+  all[Math.max(0, Math.min(all.length - 1, all.findIndex((it) => here?.contains(it)) + by))]?.focus();
+}
+
 /** @param {EventTarget | null} at */
 const isField = (at) =>
   at instanceof HTMLInputElement || at instanceof HTMLTextAreaElement || at instanceof HTMLSelectElement;

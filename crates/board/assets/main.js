@@ -6,6 +6,7 @@ import { html, render, signal, useEffect } from './preact.js';
 import { use } from './api.js';
 import { Asked } from './ask.js';
 import { Board, Outlines } from './board.js';
+import { ChangePage } from './change.js';
 import { Files } from './files.js';
 import { Fleet } from './fleet.js';
 import { Refused, Footer, Header, Lost, useFrameKeys } from './frame.js';
@@ -37,7 +38,7 @@ const isStarted = signal(false);
 let first = '';
 
 function Screen() {
-  const { screen, list, task, isKnown: isPage } = route.value;
+  const { screen, list, task, isChange, isKnown: isPage } = route.value;
   if (!isPage) return html`<main id="main" tabindex="-1" class="page"><h1>There is no page ${plain(address.value)}</h1><p><a href="/">The first page</a></p></main>`;
   if (!isStarted.value || (screen === null && !isKnown.value)) return html`<${Outlines} />`;
   if (list !== null && connection.value !== 'loading' && !lists.has(list) && listNames.value.length > 0) {
@@ -45,6 +46,7 @@ function Screen() {
   }
   first ||= waiting.peek().length > 0 ? 'inbox' : 'board';
   const Shown = OF[screen ?? first];
+  if (isChange) return html`<${ChangePage} />`;
   if (task !== null && isNarrow.value) return html`<main id="main" tabindex="-1"><${TaskPage} /></main>`;
   return html`<${Shown} />${task !== null && html`<aside aria-label="The open task"><${TaskPage} /></aside>`}`;
 }
@@ -53,6 +55,7 @@ function App() {
   useFrameKeys();
   const isRefused = connection.value === 'refused';
   const waits = waiting.value.length;
+  const { task, isChange } = route.value;
   useEffect(() => {
     document.title = `${waits > 0 ? `(${waits}) ` : ''}Flagpost`;
   }, [waits]);
@@ -62,7 +65,7 @@ function App() {
     <${Header} />
     <${Lost} />
     <${MachinesBanner} />
-    <div class=${route.value.task === null ? 'screen' : 'screen with-task'}><${Screen} /></div>
+    <div class=${task === null || isChange ? 'screen' : 'screen with-task'}><${Screen} /></div>
     <${Footer} />
     <${Toasts} />
     <${Asked} />

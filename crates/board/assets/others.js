@@ -9,7 +9,7 @@ import { isMeant } from './inbox.js';
 import { useKeys } from './keys.js';
 import { Exactly, Marked, Prose } from './marked.js';
 import { fail, say, toast } from './notices.js';
-import { part, toTask } from './route.js';
+import { go, part, toChange, toTask } from './route.js';
 import { canAct } from './state.js';
 import { act } from './verbs.js';
 import { askAgain } from './waits.js';
@@ -101,10 +101,22 @@ function PermissionItem({ item: { repo, need } }) {
   `;
 }
 
+/** Work that a person looks at before it lands. @param {{ need: Need, list: string, task: string }} of */
+function ReviewItem({ need: { line, at }, list, task }) {
+  const there = toChange(list, task);
+  useKeys('This review', () => [{ key: 'v', does: 'its diff', run: () => go(there) }], [there]);
+  return html`
+    <h2>${plain(line)}</h2>
+    <p class="dim">passed ${age(at)} ago · <a href=${toTask(list, task)}>#${task}</a></p>
+    <p class="decide"><a class="button main" href=${there}>Diff <kbd>v</kbd></a></p>
+  `;
+}
+
 /** @param {{ item: Extract<Item, { kind: 'other' }> }} of */
 function NeedItem({ item }) {
   const { at, need } = item;
   if (need.kind === 'permission') return html`<${PermissionItem} item=${item} />`;
+  if (need.kind === 'review' && need.task !== null) return html`<${ReviewItem} need=${need} list=${need.item.slice(0, need.item.lastIndexOf('/'))} task=${need.task} />`;
   return html`
     <h2>${plain(need.line)}</h2>
     ${at !== null && html`<p class="dim">${age(at)} ago</p>`}

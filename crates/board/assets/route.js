@@ -28,6 +28,7 @@ export const route = computed(() => {
     task: kind === 'lists' && second === 'tasks' ? third ?? null : null,
     brief: kind === 'inbox' && second !== undefined ? { worker: first ?? '', seq: second } : null,
     session: kind === 'runs' ? first ?? null : null,
+    isChange: kind === 'lists' && third !== undefined && query.has('diff'),
     repo: query.get('repo'),
     isKnown: kind === undefined || ['lists', 'inbox', 'runs'].includes(kind),
     query,
@@ -91,6 +92,9 @@ export function toTask(of, id) {
   return `/lists/${part(of)}/tasks/${part(id)}${kept(of)}`;
 }
 
+/** The address of what a task changes. @param {string} of @param {string} id */
+export const toChange = (of, id) => `/lists/${part(of)}/tasks/${part(id)}#screen=landing&diff`;
+
 /** The address of the screen below a task. @param {string} of */
 export const toList = (of) => `/lists/${part(of)}${kept(of)}`;
 
@@ -102,7 +106,9 @@ export function toLog(of, id, session = null, attempt) {
 
 /** @param {string} of */
 function kept(of) {
-  const { query, list: here } = route.value;
+  const { query: now, list: here } = route.value;
+  const query = new URLSearchParams(now);
+  query.delete('diff');
   return here === of && query.size > 0 ? `#${query}` : '';
 }
 

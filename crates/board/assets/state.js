@@ -110,7 +110,7 @@ export const lastOfTask = signal(null);
 
 /** A transition of the history, by its name. @param {string} event @param {{ list: string, task: string } | undefined} line */
 export function transition(event, line) {
-  if (event.startsWith('task.') && line !== undefined) lastOfTask.value = line;
+  if (/^(task|land)\./.test(event) && line !== undefined) lastOfTask.value = line;
   if (/^(controller|relay|worker|message|permission)\./.test(event)) mailMoved.value += 1;
   if (/^(worker|reservation|controller|relay)\./.test(event)) fleetMoved.value += 1;
   if (/^(execution|task|land)\./.test(event)) runMoved.value += 1;

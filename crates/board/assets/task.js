@@ -10,7 +10,7 @@ import { History } from './history.js';
 import { useKeys } from './keys.js';
 import { Why } from './landing.js';
 import { Marked, Prose } from './marked.js';
-import { go, part, route, toList, toLog, toTask } from './route.js';
+import { go, part, route, toChange, toList, toLog, toTask } from './route.js';
 import { canAct, lastOfTask, taskOf } from './state.js';
 import { act, changed, fieldsOf, send, verbsOf, VERBS } from './verbs.js';
 import { age, left, moment, plain, PRIORITY, STATES } from './words.js';
@@ -99,9 +99,11 @@ export function TaskPage() {
   };
   const hasLog = task !== undefined && (task.attempts > 0 || task.claim?.session != null);
   const log = toLog(list, id);
+  const hasWork = words?.landing == null ? hasLog : words.landing.no_commit === null;
   useKeys('This task', () => [
     { key: 'Escape', shown: 'Esc', does: 'close', run: close },
     ...(hasLog ? [{ key: 'L', does: 'the log of its agent', run: () => go(log) }] : []),
+    ...(hasWork ? [{ key: 'v', does: 'its diff', run: () => go(toChange(list, id)) }] : []),
     ...(task === undefined ? [] : verbsOf(task).map((verb) => ({ key: VERBS[verb].key, does: VERBS[verb].label, run: () => run(verb, task) }))),
   ], [list, id, task, words]);
   if (task === undefined) {
@@ -124,10 +126,10 @@ export function TaskPage() {
       <h1 id="subject"><span class="dim">#${id}</span> ${plain(task.subject)}</h1>
       <p><span class=${`badge ${task.state}`}><span aria-hidden="true">${sign}</span> ${word}</span>${task.state === 'pending' && !task.ready && ' blocked'}${task.claim !== null && html` ${plain(task.claim.by)} <span class="dim">since ${age(task.claim.at)} · ${rest === null ? 'lease over' : `lease ${rest}`}</span>`}</p>
       <p class="verbs">${verbsOf(task).map((verb) => html`<button key=${verb} type="button" disabled=${!canAct.value} onClick=${() => run(verb, task)}>${VERBS[verb].label} <kbd>${VERBS[verb].key}</kbd></button>`)}</p>
-      ${hasLog && html`<p><a class="to-log" href=${log}>Log of its agent <kbd>L</kbd></a></p>`}
+      ${(hasLog || hasWork) && html`<p>${hasLog && html`<a class="to-log" href=${log}>Log of its agent <kbd>L</kbd></a>`}${hasWork && html`<a class="to-log" href=${toChange(list, id)}>Diff <kbd>v</kbd></a>`}</p>`}
       ${isEditing && words !== null && html`<${Editor} key=${id} list=${list} task=${task} description=${words.description} close=${() => setEditing('')} />`}
       ${words?.result != null && html`<section><h2>${{ stuck: 'Its question', failed: 'Why it failed', completed: 'How it ended' }[words.result.ending] ?? words.result.ending}</h2><${Prose} text=${words.result.text || 'No words were given.'} /><p class="dim">${plain(words.result.by)} · ${moment(words.result.at)}</p></section>`}
-      ${words?.landing != null && html`<section><h2>Landing</h2>${words.landing.no_commit !== null ? html`<p>It passed without a commit · ${moment(words.landing.no_commit)}</p>` : words.landing.landed !== null ? html`<p>Landed on ${plain(words.landing.landed.onto)} as <code>${words.landing.landed.commit.slice(0, 10)}</code> · ${moment(words.landing.landed.at)}</p>` : html`<${Why} title=${`It did not land on ${plain(words.landing.refused?.onto ?? '')}`} why=${words.landing.refused?.why ?? ''} />`}</section>`}
+      ${words?.landing != null && html`<section><h2>Landing</h2>${words.landing.no_commit !== null ? html`<p>It passed without a commit · ${moment(words.landing.no_commit)}</p>` : words.landing.landed !== null ? html`<p>Landed on ${plain(words.landing.landed.onto)} as <code>${words.landing.landed.commit.slice(0, 10)}</code> · ${moment(words.landing.landed.at)}</p>` : words.landing.approved !== null ? html`<p>Approved by ${plain(words.landing.approved.by)} at <code>${words.landing.approved.commit.slice(0, 10)}</code> · ${moment(words.landing.approved.at)}</p>` : html`<${Why} title=${words.landing.refused?.by == null ? `It did not land on ${plain(words.landing.refused?.onto ?? '')}` : `Returned by ${plain(words.landing.refused.by)}`} why=${words.landing.refused?.why ?? ''} />`}</section>`}
       ${words !== null && words.description !== '' && !isEditing && html`<section><h2>Description</h2><${Prose} text=${words.description} /></section>`}
       ${(task.blocked_by.length > 0 || task.blocks.length > 0) && html`<section><h2>Dependencies</h2><${Links} list=${list} ids=${task.blocked_by} title="Waits for" /><${Links} list=${list} ids=${task.blocks} title="Blocks" /></section>`}
       ${notes.answer !== undefined && html`<section><h2>Questions and answers</h2><ol class="notes">${notes.answer.map((it, n) => html`<${Answered} key=${n} of=${it} />`)}</ol></section>`}
