@@ -138,6 +138,8 @@ pub enum Command {
     #[command(hide = true)]
     Down(commands::daemon::DownArgs),
     #[command(hide = true)]
+    Acp(commands::acp::AcpArgs),
+    #[command(hide = true)]
     Slash(commands::relay::slash::SlashArgs),
 }
 

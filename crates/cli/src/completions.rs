@@ -26,6 +26,8 @@ use flagpost_model::{
     task::{Outline, Priority, StateName},
 };
 
+use flagpost_run::{agent::ACP, client::preset};
+
 use crate::{
     commands::completions::VARIABLE, context::Context, globals::Globals, groups::program,
     instructions::TOPICS, schemas, terminal,
@@ -173,8 +175,11 @@ fn named<T: Named>(others: &'static [&'static str]) -> ArgValueCandidates {
 
 /// The clients, and the agents that are settled under a name of the user's own.
 fn agents() -> Vec<CompletionCandidate> {
-    let clients = Client::ALL.iter().map(|client| client.as_str().to_owned());
-    let mut names: Vec<String> = clients.collect();
+    let clients = Client::ALL.iter().filter(|client| **client != Client::Acp);
+    let clients = clients.map(|client| client.as_str().to_owned());
+    let acp = preset::ACP_AGENTS.iter();
+    let acp = acp.map(|(name, _)| format!("{ACP}{name}"));
+    let mut names: Vec<String> = clients.chain(acp).collect();
     if let Ok(context) = context(None)
         && let Ok(config) = Config::read(&context.home)
     {

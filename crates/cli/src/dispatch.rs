@@ -7,8 +7,8 @@ use flagpost_core::operations::Operation;
 use crate::{
     args::{Command, DailyCommand, TaskCommand},
     commands::{
-        add, answer, board, bridge, claim, cockpit, completions, config, coord, daemon, demo, dep,
-        diff, doctor, edit, export, finish, fleet, graph, history, hooks, import, index, init,
+        acp, add, answer, board, bridge, claim, cockpit, completions, config, coord, daemon, demo,
+        dep, diff, doctor, edit, export, finish, fleet, graph, history, hooks, import, index, init,
         instructions, land, list, logs, man, mcp, moves, msg, needs, note, notify, open,
         permission, policy, ready, relay, relocate, reserve, review, rm, run, schema, search,
         session, show, stats, status, stop, tags, timer, undo, worker, worktree,
@@ -72,6 +72,7 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         Some(Command::Hook(_)) => Ok(Answer::silent()),
         Some(Command::Hooks(verb)) => hooks::run(context, &verb),
         Some(Command::Mcp(args)) => mcp::run(context, &args),
+        Some(Command::Acp(args)) => acp::run(context, &args),
         Some(Command::Logs(args)) => logs::run(context, &args),
         Some(Command::Daemon(verb)) => daemon::run(context, &verb),
         Some(Command::Bridge(verb)) => bridge::run(context, &verb),

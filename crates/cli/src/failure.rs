@@ -229,6 +229,12 @@ fn judge_run(error: &run::Error) -> (FailureKind, Option<String>) {
             FailureKind::Usage,
             hint("quote it as for a shell: --agent \"sh agent.sh\""),
         ),
+        run::Error::AcpCommand { agent } => (
+            FailureKind::Usage,
+            Some(format!(
+                "give its command with 'flagpost config set run.agents.{agent}.command \"{agent} acp\"'"
+            )),
+        ),
         run::Error::AgentOption { .. } => (
             FailureKind::Invalid,
             hint("take it out of run.agents.NAME.args with 'flagpost config set'"),

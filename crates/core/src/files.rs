@@ -25,7 +25,7 @@ pub fn write(path: &Path, bytes: &[u8], replace: bool) -> Result<()> {
 }
 
 /// Where a file is, or would be: links above it are followed.
-pub(crate) fn real(path: &Path) -> PathBuf {
+pub fn real(path: &Path) -> PathBuf {
     if let Ok(real) = std::fs::canonicalize(path) {
         return real;
     }
@@ -38,7 +38,7 @@ pub(crate) fn real(path: &Path) -> PathBuf {
 }
 
 /// A path without "..", whatever links are on the way.
-pub(crate) fn plain(path: &Path) -> PathBuf {
+pub fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
         match part {

@@ -19,5 +19,7 @@ names!(
         Cursor = "cursor",
         /// aider.
         Aider = "aider",
+        /// An agent that speaks the Agent Client Protocol.
+        Acp = "acp",
     }
 );

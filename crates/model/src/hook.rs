@@ -217,7 +217,8 @@ impl HookEvent {
                 Client::Opencode,
                 Self::Prompt | Self::Permission | Self::Stop | Self::StopFailure | Self::SessionEnd,
             )
-            | (Client::Aider, _) => return None,
+            // What an agent asks over its protocol is answered there.
+            | (Client::Acp | Client::Aider, _) => return None,
         })
     }
 
@@ -242,7 +243,7 @@ impl HookAnswer {
             json!({"hookSpecificOutput": said})
         };
         match (self, client) {
-            (Self::Nothing, _) | (_, Client::Aider) => None,
+            (Self::Nothing, _) | (_, Client::Acp | Client::Aider) => None,
             (Self::Context(text), Client::Cursor) => Some(json!({"additional_context": text})),
             (Self::Context(text), _) => Some(specific(json!({"additionalContext": text}))),
             (Self::Hold(why), Client::Claude | Client::Codex) => {

@@ -46,6 +46,9 @@ pub(crate) fn lacking(name: &str) -> String {
     format!("needs agent {name}, which this run does not have: add --agent {typed}")
 }
 
+/// What stands before the name of an agent that is spoken to by the Agent Client Protocol.
+pub const ACP: &str = "acp:";
+
 /// So much of a name is told.
 const LONGEST_NAME: usize = 200;
 
@@ -73,21 +76,23 @@ impl FromStr for Agent {
     /// A client's name, or a command line split as a shell would, without running one.
     fn from_str(text: &str) -> Result<Self> {
         let name = text.trim().to_owned();
-        if let Ok(client) = name.parse::<Client>() {
-            return Ok(Self {
-                name,
-                client: Some(client),
-                program: preset::program(client).to_owned(),
-                args: Vec::new(),
-                added: Vec::new(),
-                env: Vec::new(),
-                trusted: Vec::new(),
-            });
-        }
-        let (program, args) = split(text)?;
+        let is_acp = name.starts_with(ACP);
+        let client = is_acp.then_some(Client::Acp).or(name.parse().ok());
+        let (program, args) = match client {
+            Some(Client::Acp) if !is_acp => {
+                return Err(Error::AgentCommand {
+                    line: name,
+                    reason: "it names no agent: acp:NAME",
+                });
+            }
+            // Its command is known once its settings are.
+            Some(Client::Acp) => (String::new(), Vec::new()),
+            Some(client) => (preset::program(client).to_owned(), Vec::new()),
+            None => split(text)?,
+        };
         Ok(Self {
             name,
-            client: None,
+            client,
             program,
             args,
             added: Vec::new(),
@@ -114,14 +119,29 @@ fn split(line: &str) -> Result<(String, Vec<String>)> {
 }
 
 impl Agent {
+    /// The name under which it is configured: an agent has one, whichever way it is spoken to.
+    pub fn settings_name(&self) -> &str {
+        self.name.strip_prefix(ACP).unwrap_or(&self.name)
+    }
+
     /// The agent with what is configured under its name.
     pub fn with(mut self, settings: &AgentSettings) -> Result<Self> {
+        let is_acp = self.client == Some(Client::Acp);
+        let client = settings.like.filter(|_| !is_acp).or(self.client);
         if let Some(line) = &settings.command {
             (self.program, self.args) = split(line)?;
-        } else if let Some(client) = settings.like.filter(|_| self.client.is_none()) {
+        } else if client == Some(Client::Acp) {
+            let mut known = preset::ACP_AGENTS.iter();
+            let known = known.find(|(name, _)| *name == self.settings_name());
+            let (program, args) = known.ok_or_else(|| Error::AcpCommand {
+                agent: self.settings_name().to_owned(),
+            })?;
+            self.program = (*program).to_owned();
+            self.args = args.iter().map(|it| (*it).to_owned()).collect();
+        } else if let Some(client) = client.filter(|_| self.client.is_none()) {
             self.program = preset::program(client).to_owned();
         }
-        self.client = settings.like.or(self.client);
+        self.client = client;
         self.added.clone_from(&settings.args);
         self.env.clone_from(&settings.env);
         match self.client {
@@ -179,7 +199,7 @@ impl Agent {
     /// What it logs in with, as far as can be told; a command line has an account of its own.
     pub fn account(&self, home: &Home, settings: &Settings) -> Account {
         match self.client {
-            None => Account::of(&self.name),
+            None | Some(Client::Acp) => Account::of(&self.name),
             Some(client) => {
                 let around = Surroundings::of(home, settings, &self.env);
                 check::account(client, &around, &self.env)
@@ -270,139 +290,4 @@ fn is_program(path: &Path) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::os::unix::ffi::OsStringExt;
-
-    use super::*;
-
-    #[test]
-    fn a_preset_is_a_name_and_everything_else_a_command_line() {
-        let claude: Agent = "claude".parse().unwrap();
-        assert_eq!(
-            (claude.program.as_str(), claude.reads_stdin()),
-            ("claude", true)
-        );
-        assert_eq!(claude.client, Some(Client::Claude));
-        let aider: Agent = "aider".parse().unwrap();
-        assert!(!aider.reads_stdin());
-        let own: Agent = "./agent.sh --file={prompt_file} 'two words'"
-            .parse()
-            .unwrap();
-        assert_eq!(own.args(Path::new("/p")), ["--file=/p", "two words"]);
-        let twice: Agent = "sh -c 'wc {prompt_file}; cat {prompt_file}'"
-            .parse()
-            .unwrap();
-        assert_eq!(twice.args(Path::new("/p")), ["-c", "wc /p; cat /p"]);
-    }
-
-    #[test]
-    fn what_is_configured_under_a_name_makes_an_agent_of_it() {
-        let text = |words: &[&str]| words.iter().map(|it| (*it).to_owned()).collect();
-        let boxed = AgentSettings {
-            command: Some("box claude".into()),
-            like: Some(Client::Claude),
-            args: text(&["--model", "opus"]),
-            ..AgentSettings::default()
-        };
-        let agent = "mine".parse::<Agent>().unwrap().with(&boxed).unwrap();
-        assert_eq!(
-            (agent.program.as_str(), agent.client),
-            ("box", Some(Client::Claude))
-        );
-        assert_eq!(agent.args(Path::new("/p")), ["claude"]);
-        assert!(agent.subject(Path::new("/bin/box")).is_none());
-        let named = AgentSettings {
-            command: None,
-            ..boxed
-        };
-        let agent = "mine".parse::<Agent>().unwrap().with(&named).unwrap();
-        let subject = agent.subject(Path::new("/bin/claude")).unwrap();
-        assert_eq!((subject.name.as_str(), subject.added.len()), ("mine", 2));
-        let plain = AgentSettings {
-            args: text(&["-k"]),
-            ..AgentSettings::default()
-        };
-        let make = "make all".parse::<Agent>().unwrap().with(&plain).unwrap();
-        assert_eq!(make.args(Path::new("/p")), ["all", "-k"]);
-        for option in ["--session-id", "--output-format=text", "--settings"] {
-            let settings = AgentSettings {
-                args: text(&[option, "x"]),
-                ..AgentSettings::default()
-            };
-            let claude = "claude".parse::<Agent>().unwrap().with(&settings);
-            let error = claude.unwrap_err().to_string();
-            assert!(error.contains(option), "{error}");
-        }
-    }
-
-    #[test]
-    fn a_script_does_not_hold_a_path_that_a_shell_takes_apart() {
-        for (line, blank_is_fine) in [
-            ("sh -c 'cat {prompt_file}'", false),
-            (
-                "env A=1 /bin/bash -o pipefail -lc 'cat {prompt_file} | agent'",
-                false,
-            ),
-            ("bash --norc -c 'cat \"{prompt_file}\"'", false),
-            ("sh -c 'cat \"$1\"' sh {prompt_file}", true),
-            ("sh agent.sh -c {prompt_file}", true),
-            ("agent -c {prompt_file}", true),
-            ("agent --file={prompt_file} 'Read {prompt_file}'", true),
-            ("sh -c 'cat'", true),
-        ] {
-            let agent: Agent = line.parse().unwrap();
-            let fine = |dir: &str| agent.can_name(Path::new(dir)).is_ok();
-            assert!(fine("/home/me/my-web_2.0/.claude/äöü"), "{line}");
-            for odd in ["/home/my web", "/home/it's", "/home/$x", "/home/a;b"] {
-                assert_eq!(fine(odd), blank_is_fine, "{line} {odd}");
-            }
-        }
-    }
-
-    #[test]
-    fn what_names_no_program_is_refused() {
-        for bad in [
-            "",
-            "  ",
-            "'' x",
-            "sh -c 'open",
-            "a | b",
-            "make && make test",
-        ] {
-            assert!(bad.parse::<Agent>().is_err(), "{bad:?}");
-        }
-    }
-
-    #[test]
-    fn an_entry_of_the_path_is_seen_from_where_the_agent_works() {
-        let sh: Agent = "sh".parse().unwrap();
-        for (path, dir) in [("bin", "/"), (":/nowhere", "/bin"), ("/nowhere:.", "/bin")] {
-            let found = sh.locate(Some(path.as_ref()), Path::new(dir)).unwrap();
-            assert!(found.is_absolute(), "{}", found.display());
-        }
-        let odd = OsString::from_vec(b"/\xff:/bin".to_vec());
-        assert!(sh.locate(Some(&odd), Path::new("/")).is_ok());
-    }
-
-    #[test]
-    fn a_program_is_found_before_anything_starts() {
-        let sh: Agent = "sh -c true".parse().unwrap();
-        assert!(
-            sh.locate(Some("/nowhere:/bin".as_ref()), Path::new("/"))
-                .is_ok()
-        );
-        let none: Agent = "no-such-program-here".parse().unwrap();
-        let error = none
-            .locate(Some("/bin".as_ref()), Path::new("/"))
-            .unwrap_err()
-            .to_string();
-        assert!(error.contains("no-such-program-here"), "{error}");
-        assert!(
-            "./etc"
-                .parse::<Agent>()
-                .unwrap()
-                .locate(None, Path::new("/"))
-                .is_err()
-        );
-    }
-}
+mod tests;

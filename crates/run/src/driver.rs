@@ -71,7 +71,7 @@ pub use lingering::Limits;
 
 use crate::{
     agent::Agent,
-    client::check,
+    client::{Client, acp, check},
     error::Result,
     events::RunEvent,
     landing::{LandingReport, LandingTerms},
@@ -222,9 +222,18 @@ pub fn run(
         &start,
         |outlines| plan(outlines, wanted),
     )?;
-    let rules = (!options.allow.is_empty()).then(|| {
+    // Who asks for each command is not to ask for those that it reports with.
+    let asks = |agent: &&Agent| agent.client == Some(Client::Acp);
+    let of_agents = options.agents.iter().find(asks).map(|_| acp::allowed());
+    let allow: Vec<Glob> = options
+        .allow
+        .iter()
+        .cloned()
+        .chain(of_agents.into_iter().flatten())
+        .collect();
+    let rules = (!allow.is_empty()).then(|| {
         let permissions = Permissions::of(stage.home, &stage.repository.id);
-        permissions.open_session(&options.actor, begun.live.id(), &options.allow)
+        permissions.open_session(&options.actor, begun.live.id(), &allow)
     });
     // What agents change from now on is told before anything lands.
     let git = GitSettings::of(stage.repository)?;

@@ -28,6 +28,14 @@ pub enum Error {
         /// Why not.
         reason: &'static str,
     },
+    /// Nobody knows how an agent is started that is to speak its protocol.
+    #[error(
+        "nobody said how {agent} is started to speak the Agent Client Protocol: set run.agents.{agent}.command"
+    )]
+    AcpCommand {
+        /// The agent as named, without what says how it is spoken to.
+        agent: String,
+    },
     /// An option that the operator added to a client is the run's own.
     #[error(
         "run.agents.{agent}.args has {option}, which the run sets itself: by it the agent's \

@@ -166,11 +166,11 @@ fn known(context: &SharedContext) -> String {
     }
 }
 
-/// What `flagpost` is called from an agent's shell. These two clients let their agents run it by that
+/// What `flagpost` is called from an agent's shell. These clients let their agents run it by that
 /// name and by no other; elsewhere the variable finds it whatever became of `PATH`.
 fn program(client: Option<Client>) -> &'static str {
     match client {
-        Some(Client::Claude | Client::Gemini) => "flagpost",
+        Some(Client::Claude | Client::Gemini | Client::Acp) => "flagpost",
         None | Some(Client::Codex | Client::Opencode | Client::Cursor | Client::Aider) => {
             "\"$FLAGPOST_BIN\""
         }

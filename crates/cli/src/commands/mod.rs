@@ -2,6 +2,7 @@
 //!
 //! A verb's arguments and its help stand in the verb's file.
 
+pub mod acp;
 pub mod add;
 pub mod answer;
 pub mod board;

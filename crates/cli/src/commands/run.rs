@@ -76,7 +76,7 @@ pub use answers::{RunAnswer, RunPlan};
     Exit code 1 when any task did not pass, 5 where agents are at their usage limits.")]
 pub struct RunArgs {
     /// What does a task: a client (claude, codex, gemini, opencode, cursor, aider), an agent of your
-    /// configuration, or any command line; given again for several. A task that asks for one, with
+    /// configuration, acp:NAME for one that speaks the Agent Client Protocol, or any command line; given again for several. A task that asks for one, with
     /// --meta agent=codex, is done by no other [default: the setting run.agent]
     #[arg(long, value_name = "CMD")]
     agent: Vec<Agent>,
@@ -348,7 +348,7 @@ fn resolve(
         if agents.iter().any(|it| it.name == agent.name) {
             return Err(usage(format!("--agent names {:?} twice", agent.name)));
         }
-        let configured = settings.agent(&agent.name)?;
+        let configured = settings.agent(agent.settings_name())?;
         agents.push(agent.with(&configured)?);
     }
     let workers = NonZeroUsize::new(args.workers.len());

@@ -103,7 +103,7 @@ fn what_is_wrong_is_named_and_what_is_meant_is_guessed() {
     2>   hint: do you mean run.agents.gpt.args? 'flagpost config list' shows those there are
     $ config set run.agents.boxed.like cloude
     exit 6
-    2> flagpost: run.agents.boxed.like: it must be claude, codex, gemini, opencode, cursor or aider
+    2> flagpost: run.agents.boxed.like: it must be claude, codex, gemini, opencode, cursor, aider or acp
     $ config set run.agents.boxed.command ''
     exit 6
     2> flagpost: run.agents.boxed.command: it must be a text that is not empty

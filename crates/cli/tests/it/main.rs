@@ -34,6 +34,7 @@ macro_rules! tells {
     };
 }
 
+mod acp;
 mod actors;
 mod agents;
 mod agents_under_their_own_uid;

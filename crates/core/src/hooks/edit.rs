@@ -186,7 +186,7 @@ pub(super) fn unread(text: &str, client: Client) -> Option<String> {
             let read = CstRootNode::parse(text, &options);
             read.err()?.to_string()
         }
-        Client::Cursor | Client::Opencode | Client::Aider => return None,
+        Client::Cursor | Client::Opencode | Client::Acp | Client::Aider => return None,
     };
     Some(why)
 }

@@ -77,10 +77,10 @@ impl<'h> HookSettings<'h> {
         (top, dirs): (&Path, &BTreeMap<String, PathBuf>),
     ) -> Result<Self> {
         let path = match (client, scope) {
-            (Client::Aider, _) => {
+            (Client::Aider | Client::Acp, _) => {
                 return Err(Error::Invalid {
                     what: "agent".to_owned(),
-                    reason: "aider has no hooks".to_owned(),
+                    reason: format!("{client} has no hooks"),
                 });
             }
             (_, HookScope::User) => users_own(client, home, dirs)?,
@@ -273,7 +273,7 @@ fn users_own(client: Client, home: &Home, dirs: &BTreeMap<String, PathBuf>) -> R
         // The variable names what the user's home is to it.
         Client::Gemini => ("GEMINI_CLI_HOME", "", ".gemini/settings.json"),
         Client::Opencode => ("XDG_CONFIG_HOME", ".config", "opencode/plugin/flagpost.js"),
-        Client::Cursor | Client::Aider => ("", ".cursor", "hooks.json"),
+        Client::Cursor | Client::Acp | Client::Aider => ("", ".cursor", "hooks.json"),
     };
     let users = home.environment().user_home.as_deref();
     let dir = dirs.get(variable).cloned();

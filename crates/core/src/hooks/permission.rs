@@ -5,6 +5,7 @@
 
 use flagpost_model::{
     SessionId,
+    client::Client,
     hook::{HookAnswer, HookEvent, HookInput},
     permission::{PermissionDecision, Verdict},
     task::Claim,
@@ -26,7 +27,10 @@ impl HookCaller<'_> {
     /// Asks for what the client is about to do; none where nobody is to be asked.
     pub fn ask(&self, input: &HookInput) -> Result<Option<StoredRequest>> {
         let wait = Config::read(self.home)?.need(&GATE_WAIT)?;
-        let Some(call) = input.calls.first().filter(|_| wait > SignedDuration::ZERO) else {
+        // A client asks by its own rules first. Over its protocol an agent has none but the operator's: those
+        // decide though nobody waits for a person.
+        let is_asked = wait > SignedDuration::ZERO || self.client == Client::Acp;
+        let Some(call) = input.calls.first().filter(|_| is_asked) else {
             return Ok(None);
         };
         if self.fleet().has_retired(&self.worker)? {

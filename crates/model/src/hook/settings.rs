@@ -38,7 +38,7 @@ const UNTIL_DECIDED: u64 = 25 * 60 * 60;
 /// The entries of a client's settings: its name of each event, and the group that stands in the list there.
 /// `program` is how a shell calls Flagpost. None where the client has no such settings.
 pub fn groups(client: Client, program: &str, guard: HookGuard) -> Vec<(&'static str, Value)> {
-    if matches!(client, Client::Opencode | Client::Aider) {
+    if matches!(client, Client::Opencode | Client::Acp | Client::Aider) {
         return Vec::new();
     }
     let wanted = HookEvent::ALL.iter().copied();

@@ -26,6 +26,8 @@ pub enum Fact {
         /// What the client says of it.
         status: String,
     },
+    /// Its agent ended its turn without a report, and was asked for it there.
+    AskedForReport,
     /// Its account nears a limit or is over it.
     Limit(Limit),
     /// It said how its turn ended: with an error in these words, or well.

@@ -3,6 +3,7 @@
 //! Owns what differs from program to program. What an agent of any of them is to do, and what its end
 //! means, is decided elsewhere.
 
+pub mod acp;
 pub(crate) mod backtrace;
 pub mod check;
 mod fact;

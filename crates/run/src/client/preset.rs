@@ -20,7 +20,7 @@ pub fn tested(client: Client) -> Option<&'static str> {
         Client::Codex => Some("0.169.0"),
         Client::Gemini => Some("0.61.0"),
         Client::Opencode => Some("1.18.33"),
-        Client::Aider | Client::Cursor => None,
+        Client::Acp | Client::Aider | Client::Cursor => None,
     }
 }
 
@@ -31,6 +31,10 @@ pub fn program(client: Client) -> &'static str {
         client => client.as_str(),
     }
 }
+
+/// The agents that speak the Agent Client Protocol and were tried: the name, which is the program's too, and the
+/// arguments by which it does.
+pub const ACP_AGENTS: &[(&str, &[&str])] = &[("gemini", &["--acp"]), ("opencode", &["acp"])];
 
 /// How a conversation begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,6 +100,8 @@ pub fn ours(client: Client) -> &'static [&'static str] {
         Client::Codex => &["--json", "-o", "--output-last-message", "-C", "--cd"],
         Client::Gemini => &["--session-id", "--resume", "-r", "-o", "--output-format"],
         Client::Opencode => &["--format", "-s", "--session", "-c", "--continue"],
+        // Its agent is told over the protocol.
+        Client::Acp => &[],
         Client::Cursor => &["--resume", "--output-format"],
         Client::Aider => &["--message-file", "--message"],
     }
@@ -108,7 +114,7 @@ fn rights(client: Client) -> &'static [&'static str] {
         Client::Claude => &["--permission-mode"],
         Client::Codex => &["--sandbox", "-s"],
         Client::Gemini => &["--approval-mode"],
-        Client::Opencode | Client::Cursor | Client::Aider => &[],
+        Client::Opencode | Client::Acp | Client::Cursor | Client::Aider => &[],
     }
 }
 
@@ -146,6 +152,8 @@ pub fn arguments(
                 args.all(["--resume", id]);
             }
         }
+        // Its options are those of its own command line.
+        Client::Acp => {}
         Client::Aider => args.all([
             "--yes-always",
             "--no-check-update",
@@ -169,7 +177,7 @@ pub fn arguments(
         }
         Client::Cursor => args.all([places.text]),
         Client::Aider => args.path("--message-file", places.prompt),
-        Client::Claude | Client::Gemini | Client::Opencode => {}
+        Client::Claude | Client::Gemini | Client::Opencode | Client::Acp => {}
     }
     args.0
 }

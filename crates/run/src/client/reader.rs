@@ -5,6 +5,7 @@
 //! than itself, whatever is in it; memory does not grow with the output. It must never decide what an
 //! attempt's end means.
 
+pub(super) mod acp;
 pub(super) mod action;
 mod again;
 mod claude;
@@ -23,7 +24,9 @@ use jiff::{Timestamp, tz::TimeZone};
 pub use rollout::{codex_rollout_limits, codex_rollout_usage};
 pub use totals::{ClientOutput, LAST_WORDS};
 
-use self::{claude::Claude, codex::Codex, gemini::Gemini, lines::Lines, totals::OutputReading};
+use self::{
+    acp::AcpLog, claude::Claude, codex::Codex, gemini::Gemini, lines::Lines, totals::OutputReading,
+};
 use super::{Client, Fact};
 
 /// The longest line of words for a person that is looked at.
@@ -44,6 +47,7 @@ pub(super) enum Stream {
     Codex(Codex),
     Gemini(Gemini),
     Opencode,
+    Acp(AcpLog),
     /// Words alone.
     Silent,
 }
@@ -134,6 +138,7 @@ impl Stream {
             Client::Codex => Self::Codex(Codex::default()),
             Client::Gemini => Self::Gemini(Gemini::default()),
             Client::Opencode => Self::Opencode,
+            Client::Acp => Self::Acp(AcpLog::default()),
             Client::Aider => Self::Silent,
         }
     }
@@ -146,6 +151,7 @@ impl Stream {
                 Self::Codex(codex) => codex.line(line, hearing),
                 Self::Gemini(gemini) => gemini.line(line, hearing),
                 Self::Opencode => opencode::line(line, hearing),
+                Self::Acp(acp) => acp.line(line, hearing),
                 Self::Silent => {}
             }
             return;
@@ -154,7 +160,7 @@ impl Stream {
         match self {
             Self::Codex(_) => Codex::words(&words(), hearing),
             Self::Gemini(gemini) => gemini.words(&words(), hearing),
-            Self::Claude(_) | Self::Opencode | Self::Silent => {}
+            Self::Claude(_) | Self::Opencode | Self::Acp(_) | Self::Silent => {}
         }
     }
 }

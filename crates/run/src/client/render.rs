@@ -4,6 +4,7 @@
 //! ended. What a client's event looks like belongs to its own file. Lines that are not the client's
 //! events go through as they are. Nothing here is safe for a terminal: who shows it makes it so.
 
+mod acp;
 mod claude;
 mod codex;
 mod gemini;
@@ -88,6 +89,8 @@ struct RenderState {
     hearing: OutputReading,
     /// Pieces of a text that is not whole: its last line.
     speech: gemini::Speech,
+    /// Calls of which more is told.
+    calls: acp::ShownCalls,
 }
 
 impl Renderer {
@@ -135,7 +138,7 @@ fn show(line: Option<&[u8]>, known: &mut Option<RenderState>, page: &mut Page) {
         }
         if let Some(known) = known
             && let Some(event) = json::value(line)
-            && json::text(&event, "type").is_some()
+            && (known.client == Client::Acp || json::text(&event, "type").is_some())
         {
             return known.event(line, &event, page);
         }
@@ -153,6 +156,9 @@ fn show(line: Option<&[u8]>, known: &mut Option<RenderState>, page: &mut Page) {
 fn sniffed(line: &[u8]) -> Option<Client> {
     let event = json::value(line)?;
     let has = |key| json::text(&event, key).is_some();
+    if has("flagpost") {
+        return Some(Client::Acp);
+    }
     match json::text(&event, "type")? {
         "thread.started" => Some(Client::Codex),
         "init" if has("session_id") => Some(Client::Gemini),
@@ -169,6 +175,7 @@ impl RenderState {
             stream: Stream::of(client),
             hearing: OutputReading::new(TimeZone::UTC),
             speech: gemini::Speech::default(),
+            calls: acp::ShownCalls::default(),
         }
     }
 
@@ -195,6 +202,7 @@ impl RenderState {
             Client::Codex => codex::event(event, page),
             Client::Gemini => gemini::event(event, &mut self.speech, page),
             Client::Opencode => opencode::event(event, page),
+            Client::Acp => acp::event(line, &mut self.calls, &mut self.speech, page),
             Client::Aider => {}
         }
         for fact in ends {
@@ -292,7 +300,9 @@ impl Page {
     fn note(&mut self, fact: &Fact, client: Client, heard: &ClientOutput) {
         match fact {
             Fact::Started => {
-                let mut words = vec![client.to_string()];
+                // Which program it is that speaks a protocol, its version says.
+                let is_named = client == Client::Acp && heard.version.is_some();
+                let mut words = Vec::from_iter((!is_named).then(|| client.to_string()));
                 words.extend(heard.version.clone());
                 let named = [heard.model.clone()];
                 let session = heard.session.as_ref().map(|it| format!("session {it}"));
@@ -304,6 +314,9 @@ impl Page {
                 let of = of.map(|of| format!(" of {of}")).unwrap_or_default();
                 let text = format!("waits for the API, try {attempt}{of}: {why}");
                 self.put(PieceKind::Note, &text);
+            }
+            Fact::AskedForReport => {
+                self.put(PieceKind::Note, "> asked for the report of its attempt");
             }
             Fact::ServerMissing { name, status } => {
                 let text = format!("its server {name} is not there: {status}");

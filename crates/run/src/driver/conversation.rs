@@ -200,6 +200,14 @@ impl Conversation {
     }
 }
 
+/// The actions that a client refused, each in a line.
+pub(super) fn denied(record: &AttemptRecord) -> Vec<String> {
+    let denied = record.denied.iter();
+    denied
+        .map(|it| format!("{} {}", it.tool, it.what))
+        .collect()
+}
+
 impl Driver<'_> {
     /// Reads what the clients printed since, and takes up the words of those that cannot write the
     /// home. What it means for the scheduler.
@@ -300,6 +308,19 @@ impl Driver<'_> {
             Fact::ServerMissing { name, status } => {
                 let words = format!("task {task}: the server {name} of its tools is {status}");
                 self.tell_once(words).map(drop)
+            }
+            Fact::AskedForReport => {
+                let talk = self.agents.process_mut(id).and_then(|it| it.talk.as_mut());
+                let Some(talk) = talk else {
+                    return Ok(());
+                };
+                talk.asked = true;
+                let denied = denied(&talk.record());
+                self.tell(RunEvent::TaskUnreported {
+                    task,
+                    attempt,
+                    denied,
+                })
             }
             Fact::Limit(limit) => self.take_in_limit(id, limit),
             Fact::Ended { .. } => Ok(()),

@@ -17,7 +17,7 @@ use flagpost_model::{
 
 use super::{
     Driver,
-    conversation::{InterruptReason, Next},
+    conversation::{InterruptReason, Next, denied},
     seats::{ActiveAgent, Seat},
     start::Process,
 };
@@ -107,11 +107,7 @@ impl Driver<'_> {
         let used = talk.used();
         let lost = talk.resumed && !talk.began;
         let session = talk.session().filter(|_| !lost);
-        let denied: Vec<String> = record
-            .denied
-            .iter()
-            .map(|it| format!("{} {}", it.tool, it.what))
-            .collect();
+        let denied = denied(&record);
         let task = self.read(id)?;
         let text = match (&session, &task) {
             (Some(_), Some(task)) if let Question::Commit(files) = &question => {

@@ -16,7 +16,7 @@ use super::{Driver, conversation::Conversation, turns::Turns};
 use crate::{
     agent::Agent,
     client::{
-        Client,
+        Client, acp,
         inject::Injected,
         opencode_config,
         preset::{self, Start, TemplateValues},
@@ -102,9 +102,18 @@ impl Driver<'_> {
         };
         let log = self.keeping(|live| live.open_log(it.task, it.attempt.number))?;
         let printed = log.metadata().map_or(0, |file| file.len());
+        let command = agent.command(start, &places);
+        let (program, args) = match agent.client {
+            // Whoever speaks its protocol is a process of ours, which starts it.
+            Some(Client::Acp) => (
+                program.to_owned(),
+                acp::arguments(start, &wanted, self.capacity.program(it.agent), command),
+            ),
+            _ => (self.capacity.program(it.agent).clone(), command),
+        };
         let launch = Launch {
-            program: self.capacity.program(it.agent).clone(),
-            args: agent.command(start, &places),
+            program,
+            args,
             dir: it.cwd.to_owned(),
             stdin: match agent.client {
                 Some(client) if inject.takes_turns(client) => Stdin::Open(turn(it.text)),

@@ -64,7 +64,7 @@ pub fn aim_as(
         Client::Codex => codex(&url, home),
         Client::Gemini => gemini(&url, home),
         Client::Opencode => opencode(&url, home),
-        Client::Cursor | Client::Aider => panic!("{client} is not tested"),
+        Client::Cursor | Client::Acp | Client::Aider => panic!("{client} is not tested"),
     };
     set.push(("TERM", "dumb".into()));
     set

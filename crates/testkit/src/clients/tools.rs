@@ -17,7 +17,7 @@ pub fn api(client: Client) -> Api {
         Client::Codex => Api::Responses,
         Client::Gemini => Api::Gemini,
         Client::Opencode => Api::Chat,
-        Client::Cursor | Client::Aider => panic!("{client} is not tested"),
+        Client::Cursor | Client::Acp | Client::Aider => panic!("{client} is not tested"),
     }
 }
 

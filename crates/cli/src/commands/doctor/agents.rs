@@ -73,13 +73,16 @@ pub fn run(context: &Context, args: &DoctorArgs) -> anyhow::Result<Answer> {
 /// Every client, and every name of the user's own that is one.
 fn named(config: &Config<'_>) -> anyhow::Result<Vec<Named>> {
     let mut all = Vec::new();
-    let clients = Client::ALL.iter().map(|client| client.as_str().to_owned());
+    // What speaks a protocol is no program.
+    let clients = Client::ALL.iter().filter(|client| **client != Client::Acp);
+    let clients = clients.map(|client| client.as_str().to_owned());
     let own = config.agents().into_iter();
     for name in clients.chain(own.filter(|name| name.parse::<Client>().is_err())) {
         let settled = config.agent(&name)?;
         // A command line of its own is not asked: it may do anything.
         let client = settled.like.or_else(|| name.parse().ok());
-        if let Some(client) = client.filter(|_| settled.command.is_none()) {
+        let is_asked = |client: &Client| settled.command.is_none() && *client != Client::Acp;
+        if let Some(client) = client.filter(is_asked) {
             let agent: Result<Agent, _> = name.parse();
             let agent = agent.and_then(|agent| agent.with(&settled));
             all.push(Named {

@@ -9,6 +9,7 @@ mod person;
 mod stage;
 mod time;
 
+mod acp;
 mod deliveries;
 mod endings;
 mod fleet;

@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(schedule.read(&stored("Eager")), None);
         assert_eq!(schedule.read(&SettingValue::Switch(true)), None);
         let clients = OneOf::<Client>(PhantomData).allowed();
-        assert!(clients.ends_with("cursor or aider"), "{clients}");
+        assert!(clients.ends_with("aider or acp"), "{clients}");
     }
 
     #[test]

@@ -82,7 +82,7 @@ fn variables(client: Client) -> &'static [&'static str] {
             "GOOGLE_GENAI_USE_VERTEXAI",
         ],
         Client::Cursor => &["CURSOR_API_KEY"],
-        Client::Opencode | Client::Aider => &[
+        Client::Opencode | Client::Acp | Client::Aider => &[
             "ANTHROPIC_API_KEY",
             "OPENAI_API_KEY",
             "GEMINI_API_KEY",
@@ -113,7 +113,7 @@ fn file(client: Client, around: &Surroundings) -> Option<PathBuf> {
             let data = around.dir("XDG_DATA_HOME", ".local/share");
             (data.map(|data| data.join("opencode")), "auth.json")
         }
-        Client::Cursor | Client::Aider => (None, ""),
+        Client::Cursor | Client::Acp | Client::Aider => (None, ""),
     };
     Some(dir?.join(name))
 }

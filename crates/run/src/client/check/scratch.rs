@@ -34,7 +34,7 @@ impl Scratch {
                 "XDG_CACHE_HOME",
                 "XDG_STATE_HOME",
             ],
-            Client::Cursor | Client::Aider => &[],
+            Client::Cursor | Client::Acp | Client::Aider => &[],
         };
         let quiet = [
             ("NO_COLOR", "1"),

@@ -2,6 +2,7 @@
 //! 0.61.0 and opencode 1.18.33, before a model server that plays a script. Both of a client's streams
 //! are in one file, as a run has them.
 
+mod acp;
 mod kept;
 mod odd;
 
@@ -20,6 +21,7 @@ macro_rules! fixtures {
 }
 
 fixtures! {
+    "acp_gemini" "acp_opencode"
     "claude_burst" "claude_limit" "claude_max_turns" "claude_no_login" "claude_no_server"
     "claude_overage" "claude_paces" "claude_passes" "claude_refused" "claude_resumed"
     "claude_retries" "claude_subagent" "claude_turns" "claude_warns"

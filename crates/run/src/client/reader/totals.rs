@@ -208,6 +208,11 @@ impl OutputReading {
         }
     }
 
+    /// Its agent was asked how its attempt ended.
+    pub fn asked_for_report(&mut self) {
+        self.facts.push(Fact::AskedForReport);
+    }
+
     /// Another turn follows the one that ended.
     pub fn goes_on(&mut self) {
         self.heard.ended = None;

@@ -15,7 +15,8 @@ const LONGEST: usize = 16 << 10;
 pub(super) struct Speech(String);
 
 impl Speech {
-    fn more(&mut self, words: &str, page: &mut Page) {
+    /// More of it.
+    pub fn more(&mut self, words: &str, page: &mut Page) {
         self.0.push_str(words);
         if let Some(end) = self.0.rfind('\n') {
             let rest = self.0.split_off(end + 1);

@@ -87,6 +87,37 @@ said   All done.
 ended  ended (4 turns, 400 tokens read, 120 of them cached, 80 written)
 ",
         ),
+        (
+            "acp_gemini",
+            "\
+note   gemini-cli 0.61.0, session fac8a48e-be67-4dd2-9aac-f4d72e6d7b77
+did    $ ls
+failed refused: Bash cp README.md ../copied.md: Nobody decided in time. Do what you can without it, or say what you need: `flagpost stuck`.
+said   Then not.
+note   > told what was refused (1), and to go on or report
+did    $ flagpost done 1 Copied
+said   All done.
+ended  ended (2 turns, 6000 tokens read, 150 written)
+",
+        ),
+        (
+            "acp_opencode",
+            "\
+note   OpenCode 1.18.33, session ses_dd7822958ffeT8AQOdaJ4O60EU
+did    $ ls
+failed refused: Bash ls: Nobody decided in time. Do what you can without it, or say what you need: `flagpost stuck`.
+failed The user rejected permission to use this specific tool call.
+note   > told what was refused (1), and to go on or report
+did    $ cp README.md ../copied.md
+failed refused: Bash cp README.md ../copied.md: Nobody decided in time. Do what you can without it, or say what you need: `flagpost stuck`.
+failed The user rejected permission to use this specific tool call.
+note   > told what was refused (1), and to go on or report
+did    $ flagpost done 1 Copied
+got    completed 1 Copy the readme (6 bytes)
+said   All done.
+ended  ended (3 turns, 3600 tokens read, 90 written)
+",
+        ),
     ] {
         let client = name.split('_').next().unwrap().parse().unwrap();
         assert_eq!(page(Some(client), &fixture(name)), expected, "{name}");
