@@ -45,9 +45,9 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "run",
-        lines: 16_190,
+        lines: 17_810,
         goal: 12_500,
-        why: "the orchestrator, and what it adds to its agents' clients; it is to send no mail to itself, and to have one trait for a seat; landing: merge, check, move the target, push, mend what a dead landing or a check broke, or pull requests through gh; the stdin of a client that takes turns, briefs and answers by it; what Codex' sandboxes leave; what an agent left uncommitted or running, and a worktree that a hook fails on; clients that stay or never begin, an agent asked to commit; a target and branches that others moved, commits of submodules, git that waits, worktrees that runs left; what a new worktree gets, its setup and its end",
+        why: "the orchestrator, and what it adds to its agents' clients; it is to send no mail to itself, and to have one trait for a seat; landing: merge, check, move the target, push, mend what a dead landing or a check broke, or pull requests through gh; the stdin of a client that takes turns, briefs and answers by it; what Codex' sandboxes leave; what an agent left uncommitted or running, and a worktree that a hook fails on; clients that stay or never begin, an agent asked to commit; a target and branches that others moved, commits of submodules, git that waits, worktrees that runs left; what a new worktree gets, its setup and its end; the client of the Agent Client Protocol: frames, one conversation, its process, who decides",
     },
     Budget {
         krate: "daemon",
@@ -81,9 +81,9 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "cli",
-        lines: 18_440,
+        lines: 18_530,
         goal: 12_600,
-        why: "every verb, its help and its words; simple verbs are to be read off the table of operations; a session that joins and leaves; the token of a worker; the verbs of a fleet of machines, and what is kept where one of them cannot be heard; the verbs of worktrees and of the policy, several briefs at once, a page that fits its rows",
+        why: "every verb, its help and its words; simple verbs are to be read off the table of operations; a session that joins and leaves; the token of a worker; the verbs of a fleet of machines, and what is kept where one of them cannot be heard; the verbs of worktrees and of the policy, several briefs at once, a page that fits its rows; the process that speaks to an agent by its protocol",
     },
 ];
 
