@@ -17,7 +17,7 @@ export async function openBoard(context, world, path = '/lists/web') {
 }
 
 /** Waits until what is shown can be decided on: its end was in sight, and the keys are there. */
-export async function decidable(page, verb = 'Let through') {
+export async function decidable(page, verb = 'Approve') {
   await page.locator('button[aria-disabled=false]').filter({ hasText: verb }).waitFor();
   await drawn(page);
 }

@@ -67,12 +67,12 @@ test('n rejects with a reason, which the worker is told', async (t) => {
   assert.match(JSON.stringify(await brief(world, 1)), /rejected.*Not before the review\.|Not before the review\..*rejected/);
 });
 
-test('e shows what is changed, and lets exactly that through', async (t) => {
+test('e shows what is changed, and approves exactly that', async (t) => {
   const { world, page } = await inbox(t, 'Merge the seal');
   await page.keyboard.press('e');
   await page.getByLabel('The words that the worker gets').fill('Merge the seal, no tests');
   await page.getByRole('heading', { name: 'Changed' }).waitFor();
-  await page.getByRole('button', { name: 'Let this through' }).click();
+  await page.getByRole('button', { name: 'Approve this' }).click();
   await until('it is decided', async () => (await waiting(world)).length === 0);
   assert.equal((await brief(world, 1)).body.trim(), 'Merge the seal, no tests');
 });
@@ -87,7 +87,7 @@ for (const [key, decide] of Object.entries({
   e: async (page) => {
     await page.keyboard.press('e');
     await page.getByLabel('The words that the worker gets').fill('Merge the seal, no tests');
-    await page.getByRole('button', { name: 'Let this through' }).click();
+    await page.getByRole('button', { name: 'Approve this' }).click();
   },
 })) {
   test(`${key} decides nothing where the brief was changed meanwhile, and shows what is new`, async (t) => {
@@ -109,7 +109,7 @@ for (const [key, decide] of Object.entries({
   });
 }
 
-test('Y lets through those that it named, and not the one that came meanwhile', async (t) => {
+test('Y approves those that it named, and not the one that came meanwhile', async (t) => {
   const { world, page } = await inbox(t, 'Merge the seal', 'Merge the lexer');
   await page.keyboard.press('j');
   await page.locator('.exactly').getByText('Merge the lexer').waitFor();
@@ -119,8 +119,8 @@ test('Y lets through those that it named, and not the one that came meanwhile', 
   await dialog.getByText('W1 1, W1 2').waitFor();
   await world.brief('W1', 'Delete everything');
   await page.getByText('Delete everything').first().waitFor();
-  await dialog.getByRole('button', { name: 'Let 2 through' }).click();
-  await aloud(page, '2 of 2 let through').waitFor();
+  await dialog.getByRole('button', { name: 'Approve 2' }).click();
+  await aloud(page, '2 of 2 approved').waitFor();
   assert.deepEqual(await waiting(world), [3]);
 });
 
@@ -129,8 +129,8 @@ test('Y leaves what was not read to its end, and says how many', async (t) => {
   await page.keyboard.press('Y');
   const dialog = page.getByRole('dialog');
   await dialog.getByText('W1 1. 1 brief not read to the end: left as it is.').waitFor();
-  await dialog.getByRole('button', { name: 'Let 1 through' }).click();
-  await aloud(page, '1 of 1 let through').waitFor();
+  await dialog.getByRole('button', { name: 'Approve 1' }).click();
+  await aloud(page, '1 of 1 approved').waitFor();
   assert.deepEqual(await waiting(world), [2]);
 });
 
@@ -159,7 +159,7 @@ test('a new brief appears in the list, and the one that is read stays where it i
   await aloud(page, '1 new in the Inbox').waitFor();
 });
 
-test('on a phone the verbs of a long brief stay in reach, let through not beside reject', async (t) => {
+test('on a phone the verbs of a long brief stay in reach, approve not beside reject', async (t) => {
   const world = await World.make(t);
   await world.flagpost('worker', 'add', 'W1');
   await world.brief('W1', `${Array.from({ length: 300 }, (_, n) => `Step ${n}`).join('\n')}\nThe end.\n`);
@@ -168,7 +168,7 @@ test('on a phone the verbs of a long brief stay in reach, let through not beside
   await page.getByText('Step 3', { exact: false }).first().waitFor();
   const reach = async () => {
     const found = [];
-    for (const name of ['Let through', 'Edit…', 'Reject…']) {
+    for (const name of ['Approve', 'Edit…', 'Reject…']) {
       const button = page.getByRole('button', { name });
       const { x, y, width, height } = await button.boundingBox();
       const isOnTop = await button.evaluate((it) => {
@@ -188,7 +188,7 @@ test('on a phone the verbs of a long brief stay in reach, let through not beside
   await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
   await reach();
   await decidable(page);
-  await page.getByRole('button', { name: 'Let through' }).click();
+  await page.getByRole('button', { name: 'Approve' }).click();
   await until('it is decided', async () => (await waiting(world)).length === 0);
 });
 

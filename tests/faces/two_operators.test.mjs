@@ -56,7 +56,7 @@ const acts = {
   edit: async (page, words = 'Merge it, no tests') => {
     await page.keyboard.press('e');
     await page.getByLabel('The words that the worker gets').fill(words);
-    await page.getByRole('button', { name: 'Let this through' }).click();
+    await page.getByRole('button', { name: 'Approve this' }).click();
   },
 };
 
@@ -86,14 +86,14 @@ for (const [first, second, decision] of [['let_through', 'reject', 'ratified'], 
   });
 }
 
-test('both let it through at the same moment: it is decided once, and the second is told so', async () => {
+test('both approve it at the same moment: it is decided once, and the second is told so', async () => {
   const seq = await both('Merge it together');
   const [one, other] = pages;
   const hears = await deaf(other);
   await acts.let_through(one);
   await until('the first is decided', async () => (await brief(seq)).verdict !== null);
   await acts.let_through(other);
-  await toast(other, `W1 ${seq} was let through already`).waitFor();
+  await toast(other, `W1 ${seq} was approved already`).waitFor();
   hears();
   assert.equal((await decisions(seq)).length, 1);
 });
@@ -103,7 +103,7 @@ test('a brief that another decides on stays on the screen, and says what happene
   const next = (await world.brief('W1', 'Merge the ledger')).brief.seq;
   const [one, other] = pages;
   await acts.edit(one);
-  await other.getByText(/ann has decided on it: edited and let through/).waitFor();
+  await other.getByText(/ann has decided on it: edited and approved/).waitFor();
   await other.locator('.diff .gone').getByText('Merge the cursor').waitFor();
   await drawn(other);
   await other.keyboard.press('y');
@@ -115,7 +115,7 @@ test('a brief that another decides on stays on the screen, and says what happene
   await world.post('/v1/relay/outbox/ratify', { scope: 'all' });
 });
 
-test('Y lets through what it named, without the one that came meanwhile and the one that the other rejected', async () => {
+test('Y approves what it named, without the one that came meanwhile and the one that the other rejected', async () => {
   const first = await both('Merge the first');
   const [one, other] = pages;
   const second = (await world.brief('W1', 'Merge the second')).brief.seq;
@@ -130,8 +130,8 @@ test('Y lets through what it named, without the one that came meanwhile and the 
   await until('the other has rejected', async () => (await brief(first)).verdict !== null);
   const third = (await world.brief('W1', 'Delete everything')).brief.seq;
   await one.getByText('Delete everything').first().waitFor();
-  await dialog.getByRole('button', { name: 'Let 2 through' }).click();
-  await toast(one, '1 of 2 let through').waitFor();
+  await dialog.getByRole('button', { name: 'Approve 2' }).click();
+  await toast(one, '1 of 2 approved').waitFor();
   await toast(one, `brief ${String(first).padStart(4, '0')} of W1 is rejected already`).waitFor();
   assert.equal((await brief(third)).verdict, null);
   assert.equal((await brief(second)).decision, 'ratified');

@@ -54,23 +54,23 @@ async function decide(repo, seen, of) {
 }
 
 /** @type {Record<string, string>} */
-const WORDS = { ratified: 'let through', edited: 'edited and let through', rejected: 'rejected' };
+const WORDS = { ratified: 'approved', edited: 'edited and approved', rejected: 'rejected' };
 
-/** Lets those through that were read to their end, one by one with what was seen. @param {import('./waits.js').Item[]} items */
+/** Approves those that were read to their end, one by one with what was seen. @param {import('./waits.js').Item[]} items */
 export async function decideAll(items) {
   if (!canAct.peek()) return fail('Not connected: verbs are off.');
   const plain = items.filter((it) => it.kind === 'brief').filter((it) => it.brief.withheld === null && !it.brief.unproposed && it.brief.stage === 'pending');
-  if (plain.length === 0) return toast('No brief can be let through as it is.');
+  if (plain.length === 0) return toast('No brief can be approved as it is.');
   const read = plain.filter(({ id, brief }) => readToEnd.has(`${id} ${brief.envelope}`));
   const rest = plain.length - read.length;
   const stay = rest === 0 ? '' : `${count(rest, 'brief')} not read to the end: left as ${rest === 1 ? 'it is' : 'they are'}.`;
   if (read.length === 0) return toast(`Nothing was decided. ${stay}`);
   const names = read.map(({ brief: { brief } }) => `${brief.worker} ${brief.seq}`).join(', ');
-  const sure = await ask({ title: `Let ${count(read.length, 'brief')} through?`, text: stay === '' ? names : `${names}. ${stay}`, confirm: `Let ${read.length} through` });
+  const sure = await ask({ title: `Approve ${count(read.length, 'brief')}?`, text: stay === '' ? names : `${names}. ${stay}`, confirm: `Approve ${read.length}` });
   if (sure === null) return;
   let n = 0;
   for (const { repo, brief } of read) n += (await decide(repo, brief, {})) ? 1 : 0;
-  toast(`${n} of ${read.length} let through.`);
+  toast(`${n} of ${read.length} approved.`);
 }
 
 /**
@@ -125,7 +125,7 @@ export function BriefItem({ item }) {
   const letThrough = once(async () => {
     if (withheld !== null || unproposed) {
       const text = withheld?.told ?? 'Nobody is on record for proposing it.';
-      if ((await ask({ title: 'Let it through all the same?', text, confirm: 'Let it through' })) === null) return;
+      if ((await ask({ title: 'Approve it all the same?', text, confirm: 'Approve' })) === null) return;
     }
     await decide(repo, shown, {});
   }, why);
@@ -135,7 +135,7 @@ export function BriefItem({ item }) {
   }, verdict !== null ? why : null);
   const edit = once(async () => setEditing(true), verdict !== null || isExpired ? why : null);
   useKeys('This brief', () => [
-    { key: 'y', does: 'let it through', run: letThrough },
+    { key: 'y', does: 'approve it', run: letThrough },
     { key: 'n', does: 'reject it', run: reject },
     { key: 'e', does: 'edit it', run: edit },
   ], [envelope, why, isEditing]);
@@ -155,7 +155,7 @@ export function BriefItem({ item }) {
           <h3>${verdict === null ? 'Exactly as it will be delivered' : 'Its words now'}</h3>
           <${Exactly} text=${body}><span ref=${end} class="end" key=${envelope}>── end · ${count(bytes, 'byte')} ──</span></${Exactly}>
           ${verdict === null && html`<p class="decide">
-            <button type="button" class="main" aria-disabled=${why !== null} onClick=${letThrough}>Let through <kbd>y</kbd></button>
+            <button type="button" class="main" aria-disabled=${why !== null} onClick=${letThrough}>Approve <kbd>y</kbd></button>
             <button type="button" aria-disabled=${isExpired || !canAct.value} onClick=${edit}>Edit… <kbd>e</kbd></button>
             <button type="button" class="bad" aria-disabled=${!canAct.value} onClick=${reject}>Reject… <kbd>n</kbd></button>
             ${why !== null && html`<span class="dim">${why}</span>`}
@@ -172,7 +172,7 @@ function Edit({ body, close, send }) {
   const isSame = text === body;
   const done = async () => {
     if (text.trim() === '') return toast('An empty brief is not sent.');
-    if (isSame && (await ask({ title: 'Nothing was changed', text: 'Let it through as it is?', confirm: 'Let it through' })) === null) return;
+    if (isSame && (await ask({ title: 'Nothing was changed', text: 'Approve it as it is?', confirm: 'Approve' })) === null) return;
     if (await send(isSame ? {} : { decision: 'edited', body: text })) close();
   };
   return html`
@@ -181,7 +181,7 @@ function Edit({ body, close, send }) {
     </label>
     ${!isSame && html`<h3>Changed</h3><${Diff} was=${body} now=${text} />`}
     <p class="decide">
-      <button type="button" class="main" disabled=${!canAct.value} onClick=${done}>${isSame ? 'Let through as it is…' : 'Let this through'}</button>
+      <button type="button" class="main" disabled=${!canAct.value} onClick=${done}>${isSame ? 'Approve as it is…' : 'Approve this'}</button>
       <button type="button" onClick=${close}>Back</button>
     </p>
   `;

@@ -128,7 +128,7 @@ export function Inbox() {
     { key: 'ArrowDown', shown: '↓', does: 'next item', run: () => step(1) },
     { key: 'k', does: 'item before', run: () => step(-1) },
     { key: 'ArrowUp', shown: '↑', does: 'item before', run: () => step(-1) },
-    { key: 'Y', does: 'let through all that you have read', run: () => void decideAll(waiting.peek()) },
+    { key: 'Y', does: 'approve all that you have read', run: () => void decideAll(waiting.peek()) },
   ], []);
   if (!isKnown.value) return html`<main id="main" tabindex="-1" class="inbox" aria-busy="true"><h1 class="unseen">Inbox</h1></main>`;
   if (item === undefined) return html`<${Nothing} />`;
@@ -159,7 +159,7 @@ export function Inbox() {
         <h2 id="inbox">${n === 0 ? 'Nothing needs you' : `${n} ${n === 1 ? 'needs' : 'need'} you`}</h2>
         ${rows(waiting.value)}
         ${toRead.value.length > 0 && html`<h2>To read <span class="dim">${toRead.value.length}</span></h2>${rows(toRead.value)}`}
-        ${briefs > 1 && html`<p><button type="button" onClick=${() => decideAll(items)} disabled=${connection.value !== 'live'}>Let through those read… <kbd>Y</kbd></button></p>`}
+        ${briefs > 1 && html`<p><button type="button" onClick=${() => decideAll(items)} disabled=${connection.value !== 'live'}>Approve those read… <kbd>Y</kbd></button></p>`}
       </section>
       <section class="item" aria-label="The open item">
         <p class="back"><button type="button" onClick=${() => go(to('inbox'))}>‹ ${count(items.length, 'item')}</button></p>
