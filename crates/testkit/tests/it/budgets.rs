@@ -27,9 +27,9 @@ const PROGRAM: usize = 90_000;
 const BUDGETS: &[Budget] = &[
     Budget {
         krate: "model",
-        lines: 13_360,
+        lines: 13_430,
         goal: 11_000,
-        why: "nouns and rules, and how each is shown as JSON; brief and report become one message, and a table's moves those of a list; when a person is notified; when work that did not land is asked about; the ids of machines, and how their fleet stands; words for what files say in names",
+        why: "nouns and rules, and how each is shown as JSON; brief and report become one message, and a table's moves those of a list; when a person is notified; when work that did not land is asked about; the ids of machines, and how their fleet stands; words for what files say in names; an approval, and work that a person returns",
     },
     Budget {
         krate: "disk",
@@ -39,15 +39,15 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "core",
-        lines: 42_510,
+        lines: 43_240,
         goal: 31_000,
-        why: "the operations and their table; errors, settings, mail and coordination say the same thing several times; doctor looks at each file of a mail; notifications, their settings and channels; what is to land, of which session, and what has landed; hooks and turns tell by one record; which session speaks for which worker through all that clients do with it; a client's settings given back to the byte; the tokens of workers; one order of changes for several machines: the change on its way, what of it is carried out here, the base, an order that begins anew; what is kept while they cannot be reached, and told; what hands did to mail, the names of lists; how the fleet stands, and what is wrong with it; what was taken away since, who acknowledged an altered history, whose hooks run; task files that another program took away, what of git a landing runs, which policy was accepted, pages of a flooded inbox; the bridge tended for daemon and cockpit, reports and lists of other programs; settings of one repository",
+        why: "the operations and their table; errors, settings, mail and coordination say the same thing several times; doctor looks at each file of a mail; notifications, their settings and channels; what is to land, of which session, and what has landed; hooks and turns tell by one record; which session speaks for which worker through all that clients do with it; a client's settings given back to the byte; the tokens of workers; one order of changes for several machines: the change on its way, what of it is carried out here, the base, an order that begins anew; what is kept while they cannot be reached, and told; what hands did to mail, the names of lists; how the fleet stands, and what is wrong with it; what was taken away since, who acknowledged an altered history, whose hooks run; task files that another program took away, what of git a landing runs, which policy was accepted, pages of a flooded inbox; the bridge tended for daemon and cockpit, reports and lists of other programs; settings of one repository; what a person says of work before it lands, patches of one file, a landing that a screen begins and why one ended early",
     },
     Budget {
         krate: "run",
-        lines: 17_810,
+        lines: 17_870,
         goal: 12_500,
-        why: "the orchestrator, and what it adds to its agents' clients; it is to send no mail to itself, and to have one trait for a seat; landing: merge, check, move the target, push, mend what a dead landing or a check broke, or pull requests through gh; the stdin of a client that takes turns, briefs and answers by it; what Codex' sandboxes leave; what an agent left uncommitted or running, and a worktree that a hook fails on; clients that stay or never begin, an agent asked to commit; a target and branches that others moved, commits of submodules, git that waits, worktrees that runs left; what a new worktree gets, its setup and its end; the client of the Agent Client Protocol: frames, one conversation, its process, who decides",
+        why: "the orchestrator, and what it adds to its agents' clients; it is to send no mail to itself, and to have one trait for a seat; landing: merge, check, move the target, push, mend what a dead landing or a check broke, or pull requests through gh; the stdin of a client that takes turns, briefs and answers by it; what Codex' sandboxes leave; what an agent left uncommitted or running, and a worktree that a hook fails on; clients that stay or never begin, an agent asked to commit; a target and branches that others moved, commits of submodules, git that waits, worktrees that runs left; what a new worktree gets, its setup and its end; the client of the Agent Client Protocol: frames, one conversation, its process, who decides; work that a person returned",
     },
     Budget {
         krate: "daemon",
@@ -57,15 +57,15 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "board",
-        lines: 119,
+        lines: 122,
         goal: 119,
         why: "a face: the table of its files; what is in them is held by its own test",
     },
     Budget {
         krate: "cockpit",
-        lines: 6_590,
+        lines: 7_250,
         goal: 6_000,
-        why: "a face: six screens and the page of what is to land with its own reader, their keys, what is asked, two sources of wakes; the machines of a fleet; the runs before, what was read to its end, the bridge where no daemon is",
+        why: "a face: six screens and the page of what is to land with its own reader, their keys, what is asked, two sources of wakes; the machines of a fleet; the runs before, what was read to its end, the bridge where no daemon is; a task's change, file by file, with remarks on its lines",
     },
     Budget {
         krate: "mcp",
@@ -81,9 +81,9 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "cli",
-        lines: 18_530,
+        lines: 18_900,
         goal: 12_600,
-        why: "every verb, its help and its words; simple verbs are to be read off the table of operations; a session that joins and leaves; the token of a worker; the verbs of a fleet of machines, and what is kept where one of them cannot be heard; the verbs of worktrees and of the policy, several briefs at once, a page that fits its rows; the process that speaks to an agent by its protocol",
+        why: "every verb, its help and its words; simple verbs are to be read off the table of operations; a session that joins and leaves; the token of a worker; the verbs of a fleet of machines, and what is kept where one of them cannot be heard; the verbs of worktrees and of the policy, several briefs at once, a page that fits its rows; the process that speaks to an agent by its protocol; reviewing work, a worktree in an editor",
     },
 ];
 
