@@ -523,15 +523,16 @@ fn rehearsal(
         text.push('\n');
     }
     for (branch, _) in view.branches() {
-        if let BranchState::Waits { on } = &branch.state {
-            text += &line(&format!(
-                "  {} {} waits for {}",
-                branch.task,
-                branch.subject,
-                ids(on)
-            ));
-            text.push('\n');
-        }
+        let (task, subject) = (&branch.task, &branch.subject);
+        let why = match &branch.state {
+            BranchState::Waits { on } => format!("waits for {}", ids(on)),
+            BranchState::Unapproved => format!("is to be reviewed: flagpost review {task}"),
+            BranchState::Changed { .. } => {
+                format!("has changed since it passed: flagpost review {task}")
+            }
+            BranchState::Queued | BranchState::Refused(_) | BranchState::Staged => continue,
+        };
+        text += &format!("{}\n", line(&format!("  {task} {subject} {why}")));
     }
     Ok(Answer::of(&LandingRehearsal::from((&view, &rehearsed[..])))
         .text(text)

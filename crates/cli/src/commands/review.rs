@@ -7,8 +7,8 @@ use flagpost_core::{
     List, Repository,
     answers::{ChangeAnswer, LandingAnswer},
     landing::{
-        ChangeStage, ChangedFile, LandingView, LineComment, QueuedBranch, ReviewWords, TaskChange,
-        approve as approve_work, return_work, reviewed,
+        BranchAction, ChangeStage, ChangedFile, LandingView, LineComment, QueuedBranch,
+        ReviewWords, TaskChange, approve as approve_work, return_work, reviewed,
     },
     operations::Operation,
 };
@@ -61,9 +61,12 @@ pub struct ReviewArgs {
 pub struct ApproveArgs {
     #[command(flatten)]
     brief: RatifyArgs,
-    /// The commit that you saw: only that is approved
+    /// Of a task, the commit that you saw: only that is approved
     #[arg(long, value_name = "COMMIT", value_parser = commit)]
     commit: Option<String>,
+    /// Of tasks, the target branch [default: the branch that the repository stands on]
+    #[arg(long, value_name = "BRANCH")]
+    onto: Option<String>,
 }
 
 /// Return passed work with words
@@ -77,8 +80,8 @@ pub struct ApproveArgs {
 pub struct ReturnArgs {
     /// The task
     id: String,
-    /// What is to be different; - reads stdin
-    text: Vec<String>,
+    /// What is to be different, in quotes; - reads stdin
+    text: Option<String>,
     #[command(flatten)]
     source: TextArg,
     /// A remark on a line; several times
@@ -146,7 +149,8 @@ fn one(
     let change = TaskChange::of(repository, list, &task, onto)?;
     let files = change.files()?;
     let mut text = format!("{id} {}\n", title(&task.subject));
-    if let Some(result) = &task.result {
+    let result = task.result.as_ref();
+    if let Some(result) = result.filter(|it| !it.text.trim().is_empty()) {
         let said = clean(result.text.trim_end(), false);
         let said: String = said.lines().map(|it| format!("  {it}\n")).collect();
         text += &format!("{} says:\n{said}", line(result.by.as_str()));
@@ -193,14 +197,15 @@ fn changed(change: &TaskChange, files: &[ChangedFile]) -> String {
 /// The commands that decide on it.
 fn decided_by(branch: &QueuedBranch) -> String {
     let (id, tip) = (&branch.task, short(&branch.tip));
-    let state = land::state_of(branch);
-    format!(
-        "{state}\n\
-         \x20 flagpost diff {id}\n\
-         \x20 flagpost approve {id} --commit {tip}\n\
-         \x20 flagpost return {id} 'WORDS'\n\
-         \x20 flagpost land {id}\n"
-    )
+    let mut text = format!("state: {}\n  flagpost diff {id}\n", land::state_of(branch));
+    for action in branch.actions() {
+        text += &match action {
+            BranchAction::Approve => format!("  flagpost approve {id} --commit {tip}\n"),
+            BranchAction::Return => format!("  flagpost return {id} 'WORDS'\n"),
+            BranchAction::Land => format!("  flagpost land {id}\n"),
+        };
+    }
+    text
 }
 
 impl ApproveArgs {
@@ -214,6 +219,10 @@ impl ApproveArgs {
 
     /// Whether the first word names a worker of the fleet.
     fn is_of_a_brief(&self, context: &Context) -> bool {
+        // Who says a commit or a target means work.
+        if self.commit.is_some() || self.onto.is_some() {
+            return false;
+        }
         let first = self.brief.first();
         let worker = first.parse::<WorkerId>();
         let is_known = |it| {
@@ -228,11 +237,19 @@ impl ApproveArgs {
 /// Approves work, or a brief.
 pub fn approve(context: &Context, args: &ApproveArgs) -> anyhow::Result<Answer> {
     if args.is_of_a_brief(context) {
-        return match args.commit {
-            None => decide::ratify(context, &args.brief),
-            Some(_) => Err(usage(
-                "--commit goes with a task; of a brief, say --seen HASH",
-            )),
+        let first = args.brief.first();
+        let is_task = context.list().is_ok_and(|list| {
+            let id = list.resolve(first);
+            id.is_ok_and(|id| list.task(&id).is_ok())
+        });
+        // An agent may join under any name.
+        return match is_task {
+            false => decide::ratify(context, &args.brief),
+            true => Err(usage(format!(
+                "{} is a worker and a task: 'flagpost ratify {0}' approves its brief, 'flagpost approve {0} --commit \
+                 COMMIT' the work",
+                line(first)
+            ))),
         };
     }
     let words = args.brief.as_tasks().ok_or_else(|| {
@@ -244,7 +261,7 @@ pub fn approve(context: &Context, args: &ApproveArgs) -> anyhow::Result<Answer> 
     let (repository, list) = (context.own_repository()?, context.list_to_change()?);
     let ids = words.into_iter().map(|it| list.resolve(it));
     let ids = ids.collect::<Result<Vec<TaskId>, _>>()?;
-    let queue = reviewed(&list, &repository, None)?;
+    let queue = reviewed(&list, &repository, args.onto.as_deref())?;
     let what = (&ids[..], args.commit.as_deref());
     let approved = approve_work(&list, &context.operator()?, &queue, what)?;
     let said = approved.iter().map(|task| {
@@ -261,11 +278,10 @@ pub fn approve(context: &Context, args: &ApproveArgs) -> anyhow::Result<Answer> 
 
 /// Returns work.
 pub fn return_it(context: &Context, args: &ReturnArgs) -> anyhow::Result<Answer> {
-    let typed = (!args.text.is_empty()).then(|| args.text.join(" "));
-    let general = args.source.read(typed.as_deref())?;
+    let general = args.source.read(args.text.as_deref())?;
     if general.is_none() && args.lines.is_empty() {
         return Err(usage(
-            "say what is to be different, as in return 5 'Keep the old option'",
+            "say what is to be different, as in flagpost return 5 'Keep the old option'",
         ));
     }
     let words = ReviewWords {

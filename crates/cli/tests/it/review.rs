@@ -68,6 +68,20 @@ fn a_landing_can_ask_for_approvals_where_the_setting_does_not() {
 }
 
 #[test]
+fn to_approve_twice_is_to_approve_once_and_an_undone_return_leaves_the_approval() {
+    let yard = reviewed(1);
+    yard.world.ok(["approve", "1", "1"]);
+    yard.world.ok(["return", "1", "no"]);
+    yard.world.ok(["undo"]);
+    assert_eq!(states(&yard), [stands("1", "queued")]);
+    let before = yard.world.history().len();
+    yard.world.ok(["approve", "1"]);
+    assert_eq!(yard.world.history().len(), before);
+    yard.world.ok(["undo"]);
+    assert_eq!(states(&yard), [stands("1", "unapproved")]);
+}
+
+#[test]
 fn what_was_approved_as_it_is_has_not_changed_since_it_passed() {
     let yard = Yard::of(1);
     let passed = format!("refs/flagpost/passed/{}", &branch(1)["flagpost/".len()..]);
@@ -208,6 +222,19 @@ fn an_agent_approves_nothing_by_any_way_it_has() {
     std::fs::write(&path, task.to_string()).unwrap();
     let expected = [stands("1", "unapproved"), stands("2", "unapproved")];
     assert_eq!(states(&yard), expected);
+    // What a person took back stays so, though somebody puts the file back that said otherwise.
+    for (at, task, take_back) in [(0, "1", &["return", "1", "no"][..]), (1, "2", &["undo"])] {
+        let path = list.join(format!("{task}.json"));
+        yard.world.ok(["approve", task]);
+        let approved = std::fs::read(&path).unwrap();
+        yard.world.ok(take_back.iter().copied());
+        std::fs::write(&path, approved).unwrap();
+        assert_eq!(
+            states(&yard)[at],
+            stands(task, "unapproved"),
+            "{take_back:?}"
+        );
+    }
     // Nor does the environment of whoever lands.
     let mut land = yard.world.command();
     land.env("FLAGPOST_LAND_REVIEW", "false")
@@ -232,7 +259,7 @@ fn what_is_to_review_needs_a_person_and_a_row_says_how_it_is_settled() {
         "1 Task 1",
         "file-1 +1 -0",
         "flagpost return 1 'WORDS'",
-        "to review",
+        "state: to review",
     ] {
         assert!(shown.contains(words), "no {words:?}: {shown}");
     }
@@ -243,11 +270,15 @@ fn what_is_to_review_needs_a_person_and_a_row_says_how_it_is_settled() {
 #[test]
 fn a_worktree_is_opened_in_the_editor_of_its_operator() {
     let stage = Stage::of_equal(2);
+    let mut commit = stage.world.command_of("git");
+    commit.args(["commit", "--quiet", "--allow-empty", "-m", "Begin"]);
+    exits(stage.world.run(&mut commit), 0);
     let body = r#"if [ "$task" = 1 ]; then echo x > x; fi; report PASS"#;
     exits(stage.run(body, &["--worktrees"]), 0);
     let told = stage.world.json(["open", "1"]).1;
-    let dir = told["path"].as_str().unwrap();
-    assert!(std::path::Path::new(dir).join("x").exists(), "{told}");
+    let outside = stage.world.outside().display().to_string();
+    let dir = told["path"].as_str().unwrap().replace("[dir]", &outside);
+    assert!(std::path::Path::new(&dir).join("x").exists(), "{told}");
     let left = stage.place.join("opened");
     let editor = format!(
         "sh -c 'pwd > {}; echo $0 >> {}'",
@@ -281,12 +312,16 @@ fn a_brief_is_approved_by_the_name_of_its_worker() {
     yard.world.ok(["worker", "add", "W3"]);
     yard.world.ok(["assign", "1", "W3", "--inline", "Write it"]);
     yard.world.ok(["approve", "W3", "1"]);
+    // An agent may join under any name, and stands in no task's way.
+    yard.world.ok(["worker", "add", "1"]);
     says(
-        yard.world
-            .flagpost(["approve", "W3", "--commit", "0123456789"]),
+        yard.world.flagpost(["approve", "1"]),
         2,
-        &["--seen HASH"],
+        &["1 is a worker and a task", "flagpost ratify 1"],
     );
+    let commit = tip(&yard, 1);
+    yard.world.ok(["approve", "1", "--commit", &commit[..10]]);
+    yard.world.ok(["worker", "rm", "1"]);
     says(
         yard.world.flagpost(["approve", "1", "--count-status"]),
         2,
@@ -317,6 +352,6 @@ report PASS"#;
         assert!(told.contains(words), "no {words:?}: {told}");
     }
     exits(stage.world.flagpost(["land", "--yes"]), 0);
-    let both = stage.world.repository();
-    assert!(both.join("file-1").exists() && both.join("file-2").exists());
+    let work = stage.world.repository();
+    assert!(work.join("file-1").exists() && work.join("file-2").exists());
 }

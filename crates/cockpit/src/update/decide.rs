@@ -36,7 +36,7 @@ fn decidable(app: &App, at: Duration) -> Result<WaitingBrief, &'static str> {
             return Err("this is a request: y allows it, n denies it");
         }
         Some(WaitingItem::Other(need)) if need.is_review => {
-            return Err("this is work: enter shows it, and y there approves it");
+            return Err("this is work: enter shows it, and y or n there decides");
         }
         Some(WaitingItem::Other(_)) => return Err("no decision settles this: see the command"),
         Some(WaitingItem::Brief(brief)) => brief,

@@ -309,6 +309,8 @@ fn judged(
                     Some(_) | None if is_bare => continue,
                     Some(_) | None => BranchState::Queued,
                 },
+                // Nobody wants it any more.
+                (State::Cancelled, _) => continue,
                 (_, Some(refused)) => BranchState::Refused(refused.clone()),
                 // It is being done for the first time.
                 (_, None) => continue,

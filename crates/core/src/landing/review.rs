@@ -120,6 +120,10 @@ pub fn approve(
                 return Err(queue.nothing_of(task).into());
             };
             branch.must_be_as_seen(seen)?;
+            if branch.approval.is_some() {
+                // It is approved so already: nothing that 'undo' would take back alone.
+                continue;
+            }
             *task = transition(task, &act, TaskEvent::Approve(branch.tip.clone()))?;
             let entry = change.note(Kind::TaskApproved, id);
             for (key, value) in [
@@ -263,7 +267,8 @@ impl QueuedBranch {
     }
 }
 
-/// Those of these approvals that a person made, as the history has it.
+/// Those of these approvals that a person made and that still count, as the history has it: who returned or opened the
+/// work since took them back, whatever a task's file says.
 pub(super) fn on_record(
     list: &List<'_>,
     repository: &Repository,
@@ -273,18 +278,31 @@ pub(super) fn on_record(
     if open.is_empty() {
         return Ok(found);
     }
+    let mut undone = BTreeSet::new();
     History::of(list.home, &repository.id).backward(u64::MAX, &mut |line| {
         let entry = &line.entry;
-        let commit = entry.detail.get("commit").and_then(Value::as_str);
-        if entry.kind == Kind::TaskApproved && list.concerns(entry) {
-            open.retain(|(task, approval)| {
-                let is_told = entry.task.as_ref() == Some(task) && commit == Some(&approval.commit);
-                if is_told {
-                    found.insert(task.clone());
-                }
-                !is_told
-            });
-        }
+        let number = |key: &str| entry.detail.get(key).and_then(Value::as_u64);
+        let is_undone = [Some(line.n), number("op")];
+        let is_undone = is_undone.iter().flatten().any(|it| undone.contains(it));
+        let commit = match entry.kind {
+            _ if !list.concerns(entry) || is_undone => return ControlFlow::Continue(()),
+            _ if number("undoes").is_some() => {
+                undone.extend(number("undoes"));
+                return ControlFlow::Continue(());
+            }
+            Kind::TaskApproved => entry.detail.get("commit").and_then(Value::as_str),
+            Kind::TaskReturned | Kind::TaskRefused | Kind::TaskReopened | Kind::TaskCancelled => {
+                None
+            }
+            _ => return ControlFlow::Continue(()),
+        };
+        open.retain(|(task, approval)| {
+            let is_about = entry.task.as_ref() == Some(task);
+            if is_about && commit == Some(&approval.commit) {
+                found.insert(task.clone());
+            }
+            !is_about
+        });
         match open.is_empty() {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),

@@ -11,7 +11,7 @@ use flagpost_core::{
     git::{self, Git, GitOutput, GitResult},
     landing::{QueuedBranch, Target, landed_below},
 };
-use flagpost_model::task::LandingMethod;
+use flagpost_model::{plain::plain, task::LandingMethod};
 
 use super::{tree::LandingTree, waiting::GitCalls};
 use crate::{
@@ -158,6 +158,7 @@ fn message(branch: &QueuedBranch) -> String {
         tip,
         ..
     } = branch;
+    let subject = plain(subject);
     let subject = subject.split_whitespace().collect::<Vec<_>>().join(" ");
     format!("Land task {task}: {subject}\n\nBranch: {branch}\nOriginal-commit: {tip}\n")
 }

@@ -319,6 +319,19 @@ pub(super) fn refusal(refusal: &Refusal) -> (FailureKind, Option<String>) {
         Refusal::WrongState {
             wanted: "reopened", ..
         } => hint("'flagpost show' tells where it is"),
+        Refusal::WrongState {
+            task,
+            state,
+            wanted: "approved" | "returned",
+        } => Some(match state {
+            StateName::Stuck => format!("'flagpost answer {task} WORDS' has it go on"),
+            StateName::Pending | StateName::Claimed | StateName::InProgress => format!(
+                "it is not done; 'flagpost note {task} WORDS' tells whoever does it something more"
+            ),
+            StateName::Completed | StateName::Failed | StateName::Cancelled => {
+                format!("'flagpost reopen {task}' has it done again")
+            }
+        }),
         Refusal::WrongState { .. } => {
             hint("'flagpost reopen' makes it pending again, if that is what you want")
         }
