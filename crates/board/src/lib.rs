@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn our_own_files_are_no_larger_than_they_may_be() {
         let bytes: usize = APP.iter().chain([&INDEX]).map(|it| it.text.len()).sum();
-        // What agents want to do is the last that came, with 4 kB.
+        // The review of work is the last that came, with 22 kB.
         assert!(bytes <= 297 * 1024, "{bytes}");
     }
 }

@@ -302,7 +302,7 @@ fn every_schema_is_that_of_an_answer() {
         fleet_left fleet_removed fleet_serving fleet_shared fleet_up graph_layout history_line \
         inbox kept landed landing landing_event landing_plan link list_change log_none log_part \
         notice number operations permission permissions policy_accepted repositories resync said session_documents signed_out stop_asked \
-        transition";
+        transition worktree";
     let elsewhere = elsewhere.split(' ').map(|it| format!("flagpost.{it}/1"));
     assert_eq!(unseen, elsewhere.collect::<Vec<_>>());
 }
