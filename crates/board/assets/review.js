@@ -54,7 +54,7 @@ const ACTIONS = {
         fields: [{ name: 'text', label: 'What is to be different', kind: 'text', isNeeded: lines.length === 0 }],
         confirm: 'Return',
       });
-      return given !== null && send('return', { text: given.text, lines }, of, `#${task} is returned.`);
+      return given !== null && send('return', { commit: of.commit ?? undefined, text: given.text, lines }, of, `#${task} is returned.`);
     },
   },
   land: { key: 'L', label: 'Land…', does: 'land it', run: ({ list, task, onto }) => land(list, onto, `#${task}`, [task]) },

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use flagpost_core::landing::LineRemark;
 use flagpost_model::TaskId;
 use serde_json::Value;
 
@@ -23,7 +24,7 @@ pub struct ReviewPage {
     /// The patches of the opened files by path; none while one is being read.
     pub patches: BTreeMap<String, Option<Vec<PatchLine>>>,
     /// What is remarked so far.
-    pub remarks: Vec<Remark>,
+    pub remarks: Vec<LineRemark>,
     /// The selected row.
     pub at: usize,
     /// How far it is scrolled.
@@ -39,24 +40,6 @@ pub struct PatchLine {
     pub number: Option<usize>,
     /// The line, without its sign.
     pub text: String,
-}
-
-/// A remark on a line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Remark {
-    /// The file.
-    pub path: String,
-    /// The line's number.
-    pub line: usize,
-    /// What is said of it.
-    pub words: String,
-}
-
-impl Remark {
-    /// As the operation takes it.
-    pub fn spelled(&self) -> String {
-        format!("{}:{} {}", self.path, self.line, self.words)
-    }
 }
 
 /// A row of the page.
@@ -76,7 +59,7 @@ pub enum ReviewRow<'p> {
     /// A line of a file's patch.
     Patch(&'p str, &'p PatchLine),
     /// A remark on the line above.
-    Remark(&'p Remark),
+    Remark(&'p LineRemark),
 }
 
 impl ReviewPage {
@@ -120,7 +103,7 @@ impl ReviewPage {
             });
             for line in patch.into_iter().flatten().flatten() {
                 rows.push(ReviewRow::Patch(path, line));
-                let here = |it: &&Remark| it.path == path && Some(it.line) == line.number;
+                let here = |it: &&LineRemark| it.path == path && Some(it.line) == line.number;
                 rows.extend(self.remarks.iter().filter(here).map(ReviewRow::Remark));
             }
         }
@@ -149,7 +132,7 @@ impl ReviewPage {
     pub fn remark(&mut self, (path, line): (String, usize), words: String) {
         self.remarks.retain(|it| it.path != path || it.line != line);
         if !words.is_empty() {
-            self.remarks.push(Remark { path, line, words });
+            self.remarks.push(LineRemark { path, line, words });
         }
     }
 
@@ -295,7 +278,7 @@ mod tests {
         let ReviewRow::Remark(remark) = &rows[6] else {
             panic!("{rows:?}");
         };
-        assert_eq!(remark.spelled(), "a.rs:2 Say it in English");
+        assert_eq!(remark.to_string(), "a.rs:2 Say it in English");
         page.remark(("a.rs".to_owned(), 2), String::new());
         assert_eq!(page.remarks, []);
     }

@@ -76,7 +76,7 @@ fn notes(change: &TaskChange) -> Vec<String> {
     let (task, onto) = (&change.task, line(&change.onto));
     let unknown = &change.unknown;
     let mut notes = vec![match &change.stage {
-        ChangeStage::ToLand(..) => format!("task {task} as it would be on {onto}"),
+        ChangeStage::ToLand(_) => format!("task {task} as it would be on {onto}"),
         ChangeStage::Landed(commit) => format!("task {task} landed on {onto} with {commit:.12}"),
         ChangeStage::Underway(_) => {
             format!("task {task} is not done: this is its work so far")

@@ -1,6 +1,7 @@
 //! `land`: the work of passed tasks onto one branch.
 
 mod answers;
+mod status;
 mod terms;
 
 use std::sync::{
@@ -10,14 +11,10 @@ use std::sync::{
 
 use flagpost_core::{
     List, Repository,
-    answers::LandingAnswer,
-    landing::{
-        BranchState, GitSettings, LandingRefusal, LandingView, QueuedBranch, SessionLanding,
-    },
+    landing::{BranchState, GitSettings, LandingView},
     operations::Operation,
-    status::ToLand,
 };
-use flagpost_model::{TaskId, task::NO_COMMIT};
+use flagpost_model::TaskId;
 use flagpost_run::{
     RunContext,
     events::{LandingLine, RunEvent},
@@ -28,6 +25,7 @@ use signal_hook::{
     flag,
 };
 
+use super::selection::each_once;
 use crate::{
     context::Context,
     error::usage_with,
@@ -36,14 +34,12 @@ use crate::{
     screen::Screen,
     signals::is_ignored,
     streams::{self, ask, say},
-    terminal::{counted, line, title},
+    terminal::{counted, line},
 };
 
 pub use answers::{LandedAnswer, LandingRehearsal};
+pub use status::{in_a_line, of_session, rows, state_of};
 pub use terms::{LandingOptions, resolve};
-
-/// So many of the last lines of a failed check are shown.
-const WORDS: usize = 5;
 
 /// Bring passed work onto one branch, tested
 #[derive(Debug, clap::Args)]
@@ -107,12 +103,12 @@ pub fn run(context: &Context, args: &LandArgs) -> anyhow::Result<Answer> {
     let rule = terms.review;
     let view = || LandingView::by_rule(&repository, &list, (onto, rule));
     if args.status {
-        return Ok(status(context, &view()?));
+        return Ok(status::status(context, &view()?));
     }
-    let only = match args.ids.is_empty() {
-        true => Vec::new(),
-        false => wanted(&list, &view()?, &args.ids)?,
-    };
+    let only = each_once(args.ids.iter().map(|it| list.resolve(it)))?;
+    if !only.is_empty() {
+        view()?.queue.must_be_able_to_land(&list, &only)?;
+    }
     if args.dry_run {
         return rehearsal(&repository, view()?, &only);
     }
@@ -161,45 +157,6 @@ fn why_nothing(list: &List<'_>, view: &LandingView) -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// The tasks that are named, each with something to land.
-fn wanted(list: &List<'_>, view: &LandingView, named: &[String]) -> anyhow::Result<Vec<TaskId>> {
-    let nothing = |task: TaskId, why: String| {
-        flagpost_core::Error::from(LandingRefusal::NothingToLand { task, why })
-    };
-    let mut wanted = Vec::new();
-    for given in named {
-        let task = list.resolve(given)?;
-        let found = view.branches().find(|(it, _)| it.task == task);
-        let why = match found.map(|(it, _)| &it.state) {
-            Some(BranchState::Queued | BranchState::Changed { .. } | BranchState::Staged) => {
-                wanted.push(task);
-                continue;
-            }
-            Some(BranchState::Unapproved) => {
-                format!("it waits for your approval: 'flagpost review {task}'")
-            }
-            Some(BranchState::Waits { on }) => format!("it builds on {}", ids(on)),
-            Some(BranchState::Refused(_)) => {
-                "its work was sent back, and is done again before it can land".to_owned()
-            }
-            None => {
-                let refusal = view.queue.nothing_of(&list.task(&task)?.task);
-                return Err(flagpost_core::Error::from(refusal).into());
-            }
-        };
-        return Err(nothing(task, why).into());
-    }
-    for (branch, _) in view.branches().filter(|(it, _)| wanted.contains(&it.task)) {
-        let others = branch.builds_on.iter().filter(|on| !wanted.contains(on));
-        let others: Vec<TaskId> = others.cloned().collect();
-        if !others.is_empty() {
-            let why = format!("it builds on {}: name that, too", ids(&others));
-            return Err(nothing(branch.task.clone(), why).into());
-        }
-    }
-    Ok(wanted)
-}
-
 /// Asks a person.
 fn confirm(context: &Context, view: &LandingView, terms: &LandingTerms) -> anyhow::Result<()> {
     let count = view.queue.ready_of(&terms.only).count();
@@ -207,7 +164,7 @@ fn confirm(context: &Context, view: &LandingView, terms: &LandingTerms) -> anyho
         return Ok(());
     }
     let screen = Screen::of(context);
-    streams::say_styled(table(screen, view).trim_end());
+    streams::say_styled(rows(screen, view.branches()).trim_end());
     let check = match &terms.check {
         Some(check) => format!("checked by '{check}'"),
         None => "without a check".to_owned(),
@@ -363,135 +320,6 @@ pub fn what_is_left(report: &LandingReport) -> String {
         );
     }
     text
-}
-
-fn status(context: &Context, view: &LandingView) -> Answer {
-    let screen = Screen::of(context);
-    let mut text = String::new();
-    if let Some(doing) = &view.activity {
-        let (step, tasks) = (doing.step, ids(&doing.tasks));
-        text += &format!("{step} {tasks} since {}\n", screen.time(doing.since));
-    }
-    if let Some(failed) = &view.failure {
-        let (why, at) = (line(&failed.why), screen.time(failed.at));
-        text += &format!("the last landing ended early, {at}: {why}\n");
-    }
-    text += &match view.queue.branches.is_empty() {
-        true => format!(
-            "nothing is to land on {}\n",
-            line(&view.queue.target.branch)
-        ),
-        false => table(screen, view),
-    };
-    for (branch, _) in view.branches() {
-        if let BranchState::Refused(refused) = &branch.state {
-            let mut words = refused.why.lines().filter(|it| !it.trim().is_empty());
-            let first = words.next().unwrap_or_default();
-            text += &format!("{}: {}\n", branch.task, line(first));
-            let last: Vec<&str> = words.collect();
-            for words in &last[last.len().saturating_sub(WORDS)..] {
-                text += &format!("    {}\n", line(words));
-            }
-        }
-    }
-    if view.queue.staged.is_some() {
-        text += "a tested commit waits: 'flagpost land' takes it, once your working tree and the remote let it\n";
-    }
-    for it in &view.landed {
-        let detail = |key: &str| it.entry.detail.get(key).and_then(|it| it.as_str());
-        let task = it
-            .entry
-            .task
-            .as_ref()
-            .map(TaskId::as_str)
-            .unwrap_or_default();
-        text += &format!(
-            "landed {task} on {} ({}) {}\n",
-            line(detail("onto").unwrap_or_default()),
-            short(detail("commit").unwrap_or_default()),
-            screen.time(it.at)
-        );
-    }
-    for (task, at) in &view.no_commit {
-        text += &format!("{task} {NO_COMMIT}, {}\n", screen.time(*at));
-    }
-    Answer::of(&LandingAnswer::from(view))
-        .text(text)
-        .ids(view.branches().map(|(it, _)| &it.task))
-}
-
-/// The same of the work of one session.
-pub fn of_session(screen: Screen, landing: &SessionLanding) -> String {
-    let mut text = String::new();
-    if landing.branches().next().is_some() {
-        text += &format!("\n{}", rows(screen, landing.branches()));
-    }
-    for (task, landed) in &landing.landed {
-        let (onto, commit) = (line(&landed.onto), short(&landed.commit));
-        text += &format!(
-            "  landed {task} on {onto} ({commit}) {}\n",
-            screen.time(landed.at)
-        );
-    }
-    for (task, at) in &landing.no_commit {
-        text += &format!("  {task} {NO_COMMIT}, {}\n", screen.time(*at));
-    }
-    text
-}
-
-/// What is to land, and what did not, in a line.
-pub fn in_a_line(found: &ToLand) -> String {
-    let parts = [
-        (found.ready, "to land"),
-        (found.to_review, "to review"),
-        (found.changed, "changed since they passed"),
-        (found.waits, "behind others"),
-        (found.refused, "refused"),
-    ];
-    let parts = parts.iter().filter(|(n, _)| *n > 0);
-    let mut parts: Vec<String> = parts.map(|(n, what)| format!("{n} {what}")).collect();
-    if found.staged {
-        parts.push("a tested commit waits for your working tree".to_owned());
-    }
-    format!("{}: {}; flagpost land", line(&found.onto), parts.join(", "))
-}
-
-fn table(screen: Screen, view: &LandingView) -> String {
-    rows(screen, view.branches())
-}
-
-/// The branches, a row each.
-pub fn rows<'q>(screen: Screen, branches: impl Iterator<Item = (&'q QueuedBranch, u64)>) -> String {
-    let rows = branches.map(|(it, ahead)| {
-        vec![
-            it.task.to_string(),
-            state_of(it),
-            ahead.to_string(),
-            title(&it.subject),
-            it.branch.to_string(),
-        ]
-    });
-    screen.fitted(
-        &["ID", "LANDING", "AHEAD", "SUBJECT", "BRANCH"],
-        rows.collect(),
-        &[4],
-    )
-}
-
-/// Where a branch stands, in a few words.
-pub fn state_of(branch: &QueuedBranch) -> String {
-    match (&branch.state, &branch.approval) {
-        (BranchState::Queued, Some(approval)) => format!("approved by {}", approval.by),
-        (BranchState::Queued, None) => "queued".to_owned(),
-        (BranchState::Changed { .. }, _) => "changed since it passed".to_owned(),
-        (BranchState::Unapproved, _) => "to review".to_owned(),
-        (BranchState::Waits { on }, _) => format!("waits for {}", ids(on)),
-        (BranchState::Refused(refused), _) => match &refused.by {
-            Some(by) => format!("returned by {by}"),
-            None => format!("refused {}×", refused.times.max(1)),
-        },
-        (BranchState::Staged, _) => "passed".to_owned(),
-    }
 }
 
 fn rehearsal(

@@ -7,8 +7,8 @@ use flagpost_core::{
     List, Repository,
     answers::{ChangeAnswer, LandingAnswer},
     landing::{
-        BranchAction, ChangeStage, ChangedFile, LandingView, LineComment, QueuedBranch,
-        ReviewWords, TaskChange, approve as approve_work, return_work, reviewed,
+        BranchAction, ChangeStage, ChangedFile, LandingRefusal, LandingView, LineRemark,
+        QueuedBranch, ReviewWords, TaskChange, approve as approve_work, return_work, reviewed,
     },
     operations::Operation,
 };
@@ -17,7 +17,7 @@ use flagpost_model::{TaskId, WorkerId};
 use super::{
     land,
     relay::decide::{self, RatifyArgs},
-    selection::Where,
+    selection::{Where, each_once},
 };
 use crate::{
     context::Context,
@@ -86,7 +86,10 @@ pub struct ReturnArgs {
     source: TextArg,
     /// A remark on a line; several times
     #[arg(long = "line", value_name = "PATH:LINE WORDS")]
-    lines: Vec<LineComment>,
+    lines: Vec<LineRemark>,
+    /// The commit that you saw: where there is a later one, nothing is returned
+    #[arg(long, value_name = "COMMIT", value_parser = commit)]
+    commit: Option<String>,
     /// The target branch [default: the branch that the repository stands on]
     #[arg(long, value_name = "BRANCH")]
     onto: Option<String>,
@@ -145,7 +148,6 @@ fn one(
     onto: Option<&str>,
 ) -> anyhow::Result<Answer> {
     let task = list.task(id)?.task;
-    let queue = reviewed(list, repository, onto)?;
     let change = TaskChange::of(repository, list, &task, onto)?;
     let files = change.files()?;
     let mut text = format!("{id} {}\n", title(&task.subject));
@@ -156,9 +158,9 @@ fn one(
         text += &format!("{} says:\n{said}", line(result.by.as_str()));
     }
     text += &changed(&change, &files);
-    text += &match queue.branch_of(id) {
+    text += &match &change.queued {
         Some(branch) => decided_by(branch),
-        None => format!("{}\n", queue.nothing_of(&task)),
+        None => format!("{}\n", LandingRefusal::nothing_of(&task, &change.onto)),
     };
     let change = (change, files);
     Ok(Answer::of(&ChangeAnswer::from(&change))
@@ -170,7 +172,7 @@ fn one(
 fn changed(change: &TaskChange, files: &[ChangedFile]) -> String {
     let onto = line(&change.onto);
     let how = match &change.stage {
-        ChangeStage::ToLand(..) => format!(", as it would be on {onto}"),
+        ChangeStage::ToLand(_) => format!(", as it would be on {onto}"),
         ChangeStage::Underway(_) => ", so far".to_owned(),
         ChangeStage::Conflicts(_, met) => {
             format!(
@@ -259,8 +261,7 @@ pub fn approve(context: &Context, args: &ApproveArgs) -> anyhow::Result<Answer> 
         return Err(usage("--commit goes with one task"));
     }
     let (repository, list) = (context.own_repository()?, context.list_to_change()?);
-    let ids = words.into_iter().map(|it| list.resolve(it));
-    let ids = ids.collect::<Result<Vec<TaskId>, _>>()?;
+    let ids = each_once(words.into_iter().map(|it| list.resolve(it)))?;
     let queue = reviewed(&list, &repository, args.onto.as_deref())?;
     let what = (&ids[..], args.commit.as_deref());
     let approved = approve_work(&list, &context.operator()?, &queue, what)?;
@@ -287,6 +288,7 @@ pub fn return_it(context: &Context, args: &ReturnArgs) -> anyhow::Result<Answer>
     let words = ReviewWords {
         general: general.unwrap_or_default(),
         lines: args.lines.clone(),
+        seen: args.commit.clone(),
     };
     let (repository, list) = (context.own_repository()?, context.list_to_change()?);
     let id = list.resolve(&args.id)?;

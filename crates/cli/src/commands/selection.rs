@@ -290,7 +290,7 @@ pub fn token(
     }
 }
 
-fn each_once(
+pub fn each_once(
     ids: impl Iterator<Item = flagpost_core::Result<TaskId>>,
 ) -> anyhow::Result<Vec<TaskId>> {
     let mut each = Vec::new();

@@ -4,6 +4,7 @@ use flagpost_testkit::{race::until, table};
 use serde_json::Value;
 
 use crate::{
+    daemon::{Daemon, ask},
     exits,
     land_yard::{Yard, branch},
     run_stage::Stage,
@@ -70,7 +71,8 @@ fn a_landing_can_ask_for_approvals_where_the_setting_does_not() {
 #[test]
 fn to_approve_twice_is_to_approve_once_and_an_undone_return_leaves_the_approval() {
     let yard = reviewed(1);
-    yard.world.ok(["approve", "1", "1"]);
+    let told = yard.world.ok(["approve", "1", "1"]);
+    assert_eq!(told.matches("approved 1 ").count(), 1, "{told}");
     yard.world.ok(["return", "1", "no"]);
     yard.world.ok(["undo"]);
     assert_eq!(states(&yard), [stands("1", "queued")]);
@@ -144,10 +146,16 @@ fn what_cannot_be_decided_is_refused_with_words_and_changes_nothing() {
     exits(yard.land(&[]), 0);
     let before = yard.world.history().len();
     let short = &tip(&yard, 1)[..10];
-    let rows: [(&str, &[&str], i32, &[&str]); 9] = [
+    let rows: [(&str, &[&str], i32, &[&str]); 10] = [
         (
             "another commit",
             &["approve", "1", "--commit", "0123456789"],
+            4,
+            &["you saw 0123456789", "diff 1"],
+        ),
+        (
+            "another commit, returned",
+            &["return", "1", "x", "--commit", "0123456789"],
             4,
             &["you saw 0123456789", "diff 1"],
         ),
@@ -241,6 +249,21 @@ fn an_agent_approves_nothing_by_any_way_it_has() {
         .args(["land", "--yes"]);
     exits(yard.world.run(&mut land), 0);
     yard.assert_landed([]);
+}
+
+#[test]
+fn a_landing_from_a_screen_names_at_once_what_keeps_a_task_from_it() {
+    let yard = reviewed(1);
+    let _daemon = Daemon(&yard.world);
+    yard.world.ok(["up"]);
+    let told = ask(
+        &yard.world,
+        "POST /v1/landing?list=web",
+        r#"{"tasks":["1"]}"#,
+    );
+    assert_eq!(told["kind"], "conflict", "{told}");
+    let why = told["message"].as_str().unwrap();
+    assert!(why.contains("it waits for your approval"), "{told}");
 }
 
 #[test]

@@ -131,10 +131,12 @@ pub(super) fn ask_to_return(app: &mut App) -> Vec<Act> {
 
 /// Returns it with these words and with what is remarked on its lines.
 pub(super) fn return_it(app: &mut App, task: &TaskId, words: &str, at: Duration) -> Vec<Act> {
-    let lines: Vec<String> = page(app)
+    let page = page(app);
+    let lines: Vec<String> = page
         .into_iter()
-        .flat_map(|it| it.remarks.iter().map(crate::review::Remark::spelled))
+        .flat_map(|it| it.remarks.iter().map(ToString::to_string))
         .collect();
+    let commit = page.and_then(|it| it.commit().map(str::to_owned));
     if words.is_empty() && lines.is_empty() {
         app.toast(at, "nothing was returned: say what is to be different");
         return Vec::new();
@@ -147,8 +149,12 @@ pub(super) fn return_it(app: &mut App, task: &TaskId, words: &str, at: Duration)
     for line in &lines {
         command += &format!(" --line {}", quoted(line));
     }
+    let mut arguments = json!({"list": list, "id": task, "text": words, "lines": lines});
+    if let Some(commit) = commit {
+        command += &format!(" --commit {commit:.10}");
+        arguments["commit"] = commit.into();
+    }
     command += &format!(" --list {}", quoted(&list));
-    let arguments = json!({"list": list, "id": task, "text": words, "lines": lines});
     carry(
         app,
         vec![Request::new(Operation::ReviewReturn, arguments, command)],

@@ -11,7 +11,7 @@ use flagpost_model::{
     task::{Landed, Landing, Task},
 };
 
-use super::{GitSettings, LandingRefusal, QueuedBranch, ReviewRule, Target, queue::branches};
+use super::{GitSettings, LandingRefusal, QueuedBranch, Target, queue::branches, reviewed};
 use crate::{
     error::{Error, Result},
     git::{self, Branch, Git, GitResult, text, worktrees},
@@ -51,8 +51,8 @@ pub struct TaskChange {
 pub enum ChangeStage {
     /// It is being done, or was given up.
     Underway(Branch),
-    /// It is to land from this commit of its branch, and is compared as the target would have it.
-    ToLand(Branch, String),
+    /// It is to land, and is compared as the target would have it.
+    ToLand(Branch),
     /// It meets conflicts in these files, and is compared with where it began.
     Conflicts(Branch, Vec<String>),
     /// It is on the target since this commit.
@@ -75,7 +75,7 @@ impl ChangeStage {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Underway(_) => "underway",
-            Self::ToLand(..) => "to_land",
+            Self::ToLand(_) => "to_land",
             Self::Conflicts(..) => "conflicts",
             Self::Landed(_) => "landed",
         }
@@ -84,7 +84,7 @@ impl ChangeStage {
     /// The task's branch; none where it has landed.
     pub fn branch(&self) -> Option<&Branch> {
         match self {
-            Self::Underway(branch) | Self::ToLand(branch, _) | Self::Conflicts(branch, _) => {
+            Self::Underway(branch) | Self::ToLand(branch) | Self::Conflicts(branch, _) => {
                 Some(branch)
             }
             Self::Landed(_) => None,
@@ -95,7 +95,7 @@ impl ChangeStage {
     pub fn conflicts(&self) -> &[String] {
         match self {
             Self::Conflicts(_, files) => files,
-            Self::Underway(_) | Self::ToLand(..) | Self::Landed(_) => &[],
+            Self::Underway(_) | Self::ToLand(_) | Self::Landed(_) => &[],
         }
     }
 }
@@ -108,13 +108,9 @@ impl TaskChange {
         task: &Task,
         onto: Option<&str>,
     ) -> Result<Self> {
-        let top = &repository.top;
-        let target = Target::of(repository, onto)?;
-        let rule = ReviewRule::of(list.home, repository)?;
-        let sessions = Sessions::of(list.home, repository);
-        let queue = super::queue(&sessions, repository, list, (target.clone(), rule))?;
+        let queue = reviewed(list, repository, onto)?;
         let queued = queue.branch_of(&task.id).cloned();
-        let place = (repository, list);
+        let (place, target) = ((repository, list), queue.target);
         let (dir, before, after, stage) = compared(place, task, &target, queued.as_ref())?;
         let settings = GitSettings::of(repository)?;
         let unknown = match (&dir, &after) {
@@ -123,7 +119,7 @@ impl TaskChange {
         };
         Ok(Self {
             task: task.id.clone(),
-            dir: dir.unwrap_or_else(|| top.clone()),
+            dir: dir.unwrap_or_else(|| repository.top.clone()),
             before,
             after,
             onto: target.branch,
@@ -147,7 +143,10 @@ impl TaskChange {
 
     /// One of the files with its patch; of a long one the beginning.
     pub fn file(&self, path: &str) -> Result<ChangedFile> {
-        let found = self.files()?.into_iter().find(|it| it.path == path);
+        let only = format!(":(top,literal){path}");
+        let found = self.sizes(&["--", &only])?;
+        // The path of a directory has the files below it.
+        let found = found.into_iter().find(|it| it.path == path);
         let file = found.ok_or_else(|| Error::NotFound {
             what: "changed file",
             id: path.to_owned(),
@@ -155,7 +154,6 @@ impl TaskChange {
         })?;
         let mut words = self.words();
         words.splice(1..1, ["--no-color", "--no-ext-diff", "--no-renames"]);
-        let only = format!(":(top,literal){path}");
         words.extend(["--", &only]);
         let out = Git::at(&self.dir).args(&words).run()?;
         let most = out.len().min(LONGEST_PATCH);
@@ -171,11 +169,7 @@ impl TaskChange {
 
     /// The commit of its branch, where that waits to land: what a person approves.
     pub fn tip(&self) -> Option<&str> {
-        match &self.stage {
-            ChangeStage::ToLand(_, tip) => Some(tip),
-            ChangeStage::Conflicts(..) => self.after.as_deref(),
-            ChangeStage::Underway(_) | ChangeStage::Landed(_) => None,
-        }
+        self.queued.as_ref().map(|it| it.tip.as_str())
     }
 
     /// Whether git sees no difference.
@@ -193,8 +187,14 @@ impl TaskChange {
 
     /// The files.
     pub fn files(&self) -> Result<Vec<ChangedFile>> {
+        self.sizes(&[])
+    }
+
+    /// How much of each file changes, of those that these further words select.
+    fn sizes(&self, of: &[&str]) -> Result<Vec<ChangedFile>> {
         let mut words = self.words();
         words.splice(1..1, ["--numstat", "--no-renames", "-z"]);
+        words.extend(of);
         let out = Git::at(&self.dir).args(&words).run()?;
         let out = String::from_utf8_lossy(&out);
         let entries = out.split_terminator('\0').filter_map(|entry| {
@@ -281,8 +281,7 @@ fn merged(
     let (tree, files) = git::try_merge(top, &target.tip, &queued.tip)?;
     let (files, branch) = (names(&files), queued.branch.clone());
     if files.is_empty() {
-        let stage = ChangeStage::ToLand(branch, queued.tip.clone());
-        return Ok((target.tip.clone(), tree, stage));
+        return Ok((target.tip.clone(), tree, ChangeStage::ToLand(branch)));
     }
     let before = merge_base(top, &target.tip, &queued.tip)?;
     let stage = ChangeStage::Conflicts(branch, files);

@@ -8,6 +8,7 @@
 mod activity;
 mod change;
 mod launch;
+mod named;
 mod outcome;
 mod queue;
 mod refs;
@@ -36,7 +37,7 @@ pub use outcome::{LandedTask, recall, record_landed, record_move, record_no_comm
 pub use queue::{BranchAction, BranchState, LandingQueue, QueuedBranch, ownerless, queue};
 pub use refs::{LandedTag, has_landed, landed_below, landed_ref, passed_ref, staged_ref};
 pub use review::{
-    InvalidComment, LineComment, ReviewRule, ReviewWords, approve, return_work, reviewed,
+    InvalidRemark, LineRemark, ReviewRule, ReviewWords, approve, return_work, reviewed,
 };
 pub use session::SessionLanding;
 pub use settings::GitSettings;

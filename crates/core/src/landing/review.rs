@@ -49,10 +49,13 @@ impl ReviewRule {
 
 /// A remark on a line of a file, as a person types it: `src/parser.rs:12 Name the constant`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LineComment {
-    path: String,
-    line: usize,
-    words: String,
+pub struct LineRemark {
+    /// The file, from the top.
+    pub path: String,
+    /// The line's number after the change, from 1 on.
+    pub line: usize,
+    /// What is said of it.
+    pub words: String,
 }
 
 /// A text that is no remark on a line.
@@ -60,12 +63,12 @@ pub struct LineComment {
 #[error(
     "'{0}' is no remark on a line: write 'PATH:LINE WORDS', as in 'src/parser.rs:12 Name the constant'"
 )]
-pub struct InvalidComment(String);
+pub struct InvalidRemark(String);
 
-impl FromStr for LineComment {
-    type Err = InvalidComment;
+impl FromStr for LineRemark {
+    type Err = InvalidRemark;
 
-    fn from_str(text: &str) -> Result<Self, InvalidComment> {
+    fn from_str(text: &str) -> Result<Self, InvalidRemark> {
         let text = text.trim();
         // A path may have colons and spaces: the first number after a colon ends it.
         let colons = text.match_indices(':').map(|(at, _)| at);
@@ -82,13 +85,13 @@ impl FromStr for LineComment {
                 words: words.trim().to_owned(),
             })
         });
-        found.next().ok_or_else(|| InvalidComment(text.to_owned()))
+        found.next().ok_or_else(|| InvalidRemark(text.to_owned()))
     }
 }
 
-impl Display for LineComment {
+impl Display for LineRemark {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.path, self.line)
+        write!(f, "{} {}", self.place(), self.words)
     }
 }
 
@@ -98,7 +101,9 @@ pub struct ReviewWords {
     /// What is said of all of it, Markdown.
     pub general: String,
     /// What is said of its lines.
-    pub lines: Vec<LineComment>,
+    pub lines: Vec<LineRemark>,
+    /// The commit that was looked at, or how it begins; none is whatever is there.
+    pub seen: Option<String>,
 }
 
 /// Approves the work of these tasks, all or none; `seen` is the commit that the person looked at, where there is one
@@ -117,7 +122,7 @@ pub fn approve(
             let Some(branch) = queue.branch_of(id) else {
                 // The rules have the better words for what is not done or has landed.
                 transition(task, &act, TaskEvent::Approve(String::new()))?;
-                return Err(queue.nothing_of(task).into());
+                return Err(LandingRefusal::nothing_of(task, &queue.target.branch).into());
             };
             branch.must_be_as_seen(seen)?;
             if branch.approval.is_some() {
@@ -156,7 +161,12 @@ pub fn return_work(
     let target = Target::of(repository, onto)?;
     let seen = match TaskChange::of(repository, list, &list.task(id)?.task, onto) {
         // Whoever looked at the change saw these lines.
-        Ok(change) => change.after.unwrap_or_else(|| target.tip.clone()),
+        Ok(change) => {
+            if let Some(branch) = &change.queued {
+                branch.must_be_as_seen(words.seen.as_deref())?;
+            }
+            change.after.unwrap_or_else(|| target.tip.clone())
+        }
         Err(Error::Landing(LandingRefusal::NoChange { .. })) => target.tip.clone(),
         Err(error) => return Err(error),
     };
@@ -192,18 +202,23 @@ impl ReviewWords {
         parts.extend((!general.is_empty()).then(|| general.to_owned()));
         for it in &self.lines {
             let code = it.code(repository, task, commit)?;
-            parts.push(format!("{it}\n> {}\n{}", code.trim(), it.words));
+            parts.push(format!("{}\n> {}\n{}", it.place(), code.trim(), it.words));
         }
         Ok(parts.join("\n\n"))
     }
 }
 
-impl LineComment {
+impl LineRemark {
+    /// Where it is, as in `src/parser.rs:12`.
+    fn place(&self) -> String {
+        format!("{}:{}", self.path, self.line)
+    }
+
     /// The line, as the commit has it.
     fn code(&self, repository: &Repository, task: &TaskId, commit: &str) -> Result<String> {
         let refused = |why: String| LandingRefusal::NoLine {
             task: task.clone(),
-            place: self.to_string(),
+            place: self.place(),
             why,
         };
         let mut look = Git::at(&repository.top).args(&["cat-file", "blob"]);
@@ -228,28 +243,29 @@ impl LandingQueue {
         self.branches.iter().find(|it| it.task == *task)
     }
 
-    /// Why a task of this list has nothing here.
-    pub fn nothing_of(&self, task: &Task) -> LandingRefusal {
+    /// The branches that wait for a person's approval.
+    pub fn to_review(&self) -> impl Iterator<Item = &QueuedBranch> {
+        let waits = |it: &&QueuedBranch| it.state == BranchState::Unapproved;
+        self.branches.iter().filter(waits)
+    }
+}
+
+impl LandingRefusal {
+    /// Why a task has nothing to land on this branch.
+    pub fn nothing_of(task: &Task, onto: &str) -> Self {
         let why = match &task.landing {
             Some(Landing::NoCommit(_)) => "it passed without a commit".to_owned(),
             Some(Landing::Landed(landed)) => {
                 format!("it landed on {} with {:.12}", landed.onto, landed.commit)
             }
-            Some(Landing::Refused(_) | Landing::Approved(_)) | None => format!(
-                "no branch of it holds commits that {} lacks, or it has not passed",
-                self.target.branch
-            ),
+            Some(Landing::Refused(_) | Landing::Approved(_)) | None => {
+                format!("no branch of it holds commits that {onto} lacks, or it has not passed")
+            }
         };
-        LandingRefusal::NothingToLand {
+        Self::NothingToLand {
             task: task.id.clone(),
             why,
         }
-    }
-
-    /// The branches that wait for a person's approval.
-    pub fn to_review(&self) -> impl Iterator<Item = &QueuedBranch> {
-        let waits = |it: &&QueuedBranch| it.state == BranchState::Unapproved;
-        self.branches.iter().filter(waits)
     }
 }
 
@@ -342,8 +358,8 @@ mod tests {
             ("", None),
         ];
         for (text, expected) in rows {
-            let comment: Option<LineComment> = text.parse().ok();
-            let parts = comment.as_ref().map(|it| (&*it.path, it.line, &*it.words));
+            let remark: Option<LineRemark> = text.parse().ok();
+            let parts = remark.as_ref().map(|it| (&*it.path, it.line, &*it.words));
             assert_eq!(parts, expected, "{text}");
         }
     }

@@ -10,7 +10,7 @@ use crate::{
     answers::{ChangeAnswer, LandingAnswer, TaskAnswer},
     error::{Error, Result},
     landing::{
-        LandingView, LineComment, ReviewWords, TaskChange, approve, return_work, reviewed, start,
+        LandingView, LineRemark, ReviewWords, TaskChange, approve, return_work, reviewed, start,
     },
 };
 
@@ -27,7 +27,7 @@ const TASKS: Parameter = Parameter::new(
 );
 const COMMIT: Parameter = Parameter::text(
     "commit",
-    "The commit that was looked at, or how it begins: only that is approved.",
+    "The commit that was looked at, or how it begins: where there is a later one, nothing is decided.",
 );
 const TEXT: Parameter = Parameter::text("text", "What is to be different, Markdown.");
 const LINES: Parameter = Parameter::new(
@@ -71,7 +71,7 @@ pub(super) const ENTRIES: &[OperationEntry] = &[
         Run::Answer("task", return_one),
     )
     .asking(&[CallerPart::Repo, CallerPart::Actor])
-    .taking(&[OF_LIST, ID, ONTO, TEXT, LINES]),
+    .taking(&[OF_LIST, ID, ONTO, COMMIT, TEXT, LINES]),
 ];
 
 fn approve_one(caller: &Caller, arguments: &Arguments) -> Result<Value> {
@@ -87,7 +87,7 @@ fn return_one(caller: &Caller, arguments: &Arguments) -> Result<Value> {
     let (repository, list) = (caller.repository()?, caller.list(arguments)?);
     let id = caller.task(&list, arguments)?;
     let lines = arguments.texts(LINES.name).unwrap_or_default();
-    let lines = lines.iter().map(|it| it.parse::<LineComment>());
+    let lines = lines.iter().map(|it| it.parse::<LineRemark>());
     let words = ReviewWords {
         general: arguments.owned(TEXT.name).unwrap_or_default(),
         lines: lines
@@ -96,6 +96,7 @@ fn return_one(caller: &Caller, arguments: &Arguments) -> Result<Value> {
                 what: LINES.name.to_owned(),
                 reason: error.to_string(),
             })?,
+        seen: arguments.owned(COMMIT.name),
     };
     let place = (&repository, arguments.text(ONTO.name));
     let task = return_work(&list, &caller.actor()?, place, &id, &words)?;
@@ -118,6 +119,8 @@ fn begin(caller: &Caller, arguments: &Arguments) -> Result<Value> {
     let tasks = arguments.texts(TASKS.name).unwrap_or_default();
     let tasks = tasks.iter().map(|it| list.resolve(it));
     let tasks = tasks.collect::<Result<Vec<_>>>()?;
+    let queue = reviewed(&list, &repository, arguments.text(ONTO.name))?;
+    queue.must_be_able_to_land(&list, &tasks)?;
     let what = (arguments.text(ONTO.name), &tasks[..]);
     start(&list, &repository, &caller.actor()?, what)?;
     show(caller, arguments)

@@ -125,7 +125,7 @@ fn a_remark_stands_below_its_line_and_goes_with_the_return() {
     assert_eq!(arguments["text"], "Almost");
     assert_eq!(
         command,
-        "flagpost return 3 Almost --line 'a.rs:2 In English' --list web"
+        "flagpost return 3 Almost --line 'a.rs:2 In English' --commit c0ffee --list web"
     );
 }
 
