@@ -47,6 +47,7 @@ pub enum Command {
     Diff(commands::diff::DiffArgs),
     Review(commands::review::ReviewArgs),
     Open(commands::open::OpenArgs),
+    Attach(commands::attach::AttachArgs),
     Approve(commands::review::ApproveArgs),
     Return(commands::review::ReturnArgs),
     Land(commands::land::LandArgs),

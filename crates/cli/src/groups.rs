@@ -16,7 +16,7 @@ const GROUPS: &[(&str, &str)] = &[
     ),
     (
         "Run agents",
-        "run stop answer logs session diff review approve return land open worktree",
+        "run stop answer logs attach session diff review approve return land open worktree",
     ),
     (
         "As an agent",

@@ -51,6 +51,7 @@ pub fn of(context: &Context, command: &Command) -> anyhow::Result<Op> {
         Command::Diff(_) => Op::TaskDiff,
         Command::Review(args) => args.operation(),
         Command::Open(_) => Op::WorktreeList,
+        Command::Attach(_) => Op::RunAttach,
         Command::Approve(args) => args.operation(context),
         Command::Return(_) => Op::ReviewReturn,
         Command::Land(args) => args.operation(),

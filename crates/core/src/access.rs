@@ -171,6 +171,8 @@ operations! {
     RunStart = "run.start", Controller("starts no run");
     /// End a run, or a task in it.
     RunStop = "run.stop", Controller("stops nobody");
+    /// Go on with an agent's conversation.
+    RunAttach = "run.attach", Operator("takes over no conversation");
     /// Show what a task changes.
     TaskDiff = "task.diff", Read;
     /// Show which work is to land, and which has landed.

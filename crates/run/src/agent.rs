@@ -171,6 +171,13 @@ impl Agent {
         args
     }
 
+    /// The arguments with which a person takes up a conversation with it, in its own window; none where it has none.
+    pub fn taken_up(&self, session: &str) -> Option<Vec<String>> {
+        let ours = preset::taken_up(self.client?, session)?;
+        let words = self.args.iter().chain(&self.added).cloned();
+        Some(words.chain(ours.map(str::to_owned)).collect())
+    }
+
     /// Whether a conversation with it can be taken up again.
     pub fn can_resume(&self) -> bool {
         self.client.is_some_and(preset::can_resume)

@@ -141,6 +141,8 @@ pub enum Input {
     Interrupt,
     /// The operator wants this task stopped, and not tried again.
     Drop(TaskId),
+    /// A person goes on with the conversation about this task.
+    HandOver(TaskId),
     /// What passed lands.
     Landing(LandingNews),
 }
@@ -431,6 +433,7 @@ impl Driver<'_> {
                     self.setups.end(&task, "the operator stopped it");
                     events.push(Event::Dropped { task });
                 }
+                Some(Input::HandOver(task)) => self.hand_over(&task)?,
                 Some(Input::Landing(news)) => {
                     self.landing(news)?;
                 }

@@ -29,6 +29,8 @@ pub enum Exit {
     Stopped,
     /// Stopped by us: somebody took its claim away.
     ClaimLost,
+    /// Stopped by us: a person goes on with its conversation.
+    HandedOver,
 }
 
 /// How a process ended that nobody stopped.
@@ -146,12 +148,14 @@ fn by_exit(evidence: Evidence<'_>, unclear: Option<&str>) -> Assessment {
 /// Nothing was said by a client's agent: it never passes.
 fn silent(evidence: Evidence<'_>, client: ClientReport<'_>, unclear: Option<&str>) -> Assessment {
     match (evidence.exit, client.limit) {
-        (Exit::Stopped | Exit::TimedOut, _)
+        (Exit::Stopped | Exit::TimedOut | Exit::HandedOver, _)
         | (_, None | Some(Limit::Open { .. } | Limit::Warning { .. })) => {}
         (Exit::Code(0), _) if client.error.is_none() => {}
         (_, Some(limit)) => return Assessment::Limited(limit.clone()),
     }
     match (evidence.exit, client.error) {
+        // Its last words are those of a turn that was broken off.
+        (Exit::HandedOver, _) => Assessment::Unreported(String::new()),
         (Exit::Code(0), None) => Assessment::Unreported(match unclear {
             Some(why) => why.to_owned(),
             None => client.last_words.to_owned(),
@@ -175,6 +179,7 @@ fn of_exit(exit: Exit) -> String {
         Exit::TimedOut => "it did not end in time".to_owned(),
         Exit::Stopped => "it was stopped by the operator".to_owned(),
         Exit::ClaimLost => "its claim was taken away while it ran".to_owned(),
+        Exit::HandedOver => "a person goes on with its conversation".to_owned(),
     }
 }
 

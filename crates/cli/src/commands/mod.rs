@@ -5,6 +5,7 @@
 pub mod acp;
 pub mod add;
 pub mod answer;
+pub mod attach;
 pub mod board;
 pub mod bridge;
 pub mod capabilities;

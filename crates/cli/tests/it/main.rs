@@ -39,6 +39,7 @@ mod actors;
 mod agents;
 mod agents_under_their_own_uid;
 mod answers;
+mod attach;
 mod bad_arguments;
 mod bad_files;
 mod bad_homes;

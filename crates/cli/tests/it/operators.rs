@@ -56,6 +56,7 @@ const LINES: &[(Op, &str)] = &[
     (Op::WorktreeClean, "worktree clean"),
     (Op::RunStart, "run --agent true --dry-run"),
     (Op::RunStop, "stop"),
+    (Op::RunAttach, "attach 1"),
     (Op::LandingShow, "land --status"),
     (Op::TaskDiff, "diff 1"),
     (Op::ReviewApprove, "approve 1"),

@@ -349,6 +349,12 @@ pub fn judge(error: &Error) -> (FailureKind, Option<String>) {
             FailureKind::Conflict,
             hint("'flagpost session show' tells what runs; 'flagpost stop' alone ends the run"),
         ),
+        Error::NoConversation { task, .. } => (
+            FailureKind::NotFound,
+            Some(format!(
+                "'flagpost logs {task}' shows what its agents said, 'flagpost open {task}' opens its worktree"
+            )),
+        ),
         Error::SessionIncomplete { .. } => (
             FailureKind::Conflict,
             hint("'flagpost session recover' gives its tasks back"),

@@ -322,6 +322,14 @@ pub enum Error {
         /// The session that runs.
         session: String,
     },
+    /// A person cannot go on with an agent's conversation.
+    #[error("no conversation about task {task} can be taken up: {why}")]
+    NoConversation {
+        /// The task.
+        task: flagpost_model::TaskId,
+        /// What stands in the way.
+        why: String,
+    },
     /// No run is under way where one was looked for.
     #[error("no run is under way {place}")]
     NoRun {

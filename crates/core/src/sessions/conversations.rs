@@ -49,6 +49,24 @@ pub fn remains(sessions: &Sessions<'_>, list: &ListRef) -> Result<BTreeMap<TaskI
     Ok(all)
 }
 
+/// What a task asks whose conversation a person goes on with.
+pub const TAKEN_OVER: &str = "You have its conversation: 'flagpost attach' is under way. An answer lets a run go on with it.";
+
+/// How the last conversation about a task can be taken up, also one of the session that is under way.
+pub fn conversation(
+    sessions: &Sessions<'_>,
+    list: &ListRef,
+    task: &TaskId,
+) -> Result<Option<Resumable>> {
+    let mut all = remains(sessions, list)?;
+    let current = sessions.current()?;
+    if let Some(current) = current.filter(|it| it.lock.list.as_ref() == Some(list)) {
+        let events = current.events(sessions.home, 0)?;
+        events.iter().for_each(|event| take_in(&mut all, event));
+    }
+    Ok(all.remove(task).and_then(|it| it.resumable))
+}
+
 /// What clients told of the attempts of one session.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SessionAttempts {

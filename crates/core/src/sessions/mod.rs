@@ -44,7 +44,7 @@ pub use flagpost_disk::dialects::session::render_duration;
 pub use archive::{archive, archive_complete};
 pub use attempt::{AttemptDir, record_attempt};
 pub use begin::{Begun, Start, begin, unsure};
-pub use conversations::{Remains, SessionAttempts, remains};
+pub use conversations::{Remains, SessionAttempts, TAKEN_OVER, conversation, remains};
 pub(crate) use documents::is_document;
 pub use documents::{SessionDocument, documents};
 pub use left::{How, Left};

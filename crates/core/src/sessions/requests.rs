@@ -1,13 +1,12 @@
 //! What is asked of a session that runs, from another terminal.
 //!
-//! Owns the files `stop.request`, `stop-now.request` and `stop-task-{id}.request` in the live session's
-//! directory: whoever asks leaves one, durable and on record before that is answered; the runner takes
+//! Owns the files `stop.request`, `stop-now.request`, `stop-task-{id}.request` and `hand-over-{id}.request` in the
+//! live session's directory: whoever asks leaves one, durable and on record before that is answered; the runner takes
 //! each up once and removes it. Nothing but the files is needed between the two. Invariant: nobody asks
 //! a session that has ended, or one that would never look: the start gate is held meanwhile.
 
 use flagpost_disk::{self as disk, dialects::session::layout, fsx};
 use flagpost_model::{ListRef, TaskId, WorkerId};
-use serde::{Deserialize, Serialize};
 
 use super::{Live, Session, SessionStatus, Sessions, is_empty};
 use crate::{
@@ -28,6 +27,8 @@ pub enum Stop<'a> {
     RunNow,
     /// One task of this list that runs.
     Task(&'a List<'a>, &'a TaskId),
+    /// The agent of such a task, whose conversation a person goes on with.
+    HandOver(&'a List<'a>, &'a TaskId),
 }
 
 /// Somebody asked a session to stop.
@@ -41,23 +42,17 @@ pub struct Asked {
 
 /// A request, as its runner takes it up.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StopRequest {
-    /// The one task; none where the run is meant.
-    pub task: Option<TaskId>,
-    /// Whether the run is to end what runs too.
-    pub now: bool,
-    /// Who asks; none where the file does not say.
-    pub by: Option<String>,
+pub enum StopRequest {
+    /// The run ends; with `now` what runs in it, too.
+    Run {
+        /// Whether nothing is waited for.
+        now: bool,
+    },
+    /// This task is not tried again in this run.
+    Task(TaskId),
+    /// This task waits for a person, who has its conversation.
+    HandOver(TaskId),
 }
-
-/// What a request's file says.
-#[derive(Serialize, Deserialize)]
-struct StopFile {
-    by: String,
-}
-
-/// Largest request that is read.
-const LIMIT: u64 = 64 << 10;
 
 /// Asks the session that runs to stop. Who did is in the history.
 pub fn ask_to_stop(sessions: &Sessions<'_>, actor: &WorkerId, what: Stop<'_>) -> Result<Asked> {
@@ -90,12 +85,14 @@ pub fn ask_to_stop(sessions: &Sessions<'_>, actor: &WorkerId, what: Stop<'_>) ->
         Stop::Run => {}
         Stop::RunNow => entry = entry.detail("now", true),
         Stop::Task(_, task) => entry = entry.detail("task", task.as_str()),
+        Stop::HandOver(_, task) => {
+            entry = entry
+                .detail("task", task.as_str())
+                .detail("hand_over", true);
+        }
     }
-    let by = actor.to_string();
-    let text = serde_json::to_string(&StopFile { by }).map_err(|error| Error::Invalid {
-        what: "the request".to_owned(),
-        reason: error.to_string(),
-    })?;
+    // For who looks at the file; the history says the same.
+    let text = serde_json::json!({"by": actor.as_str()});
     match fsx::publish(home.fs(), &path, format!("{text}\n").as_bytes()) {
         Ok(()) => {
             drop(gate);
@@ -114,20 +111,26 @@ fn name_of(session: &Session, what: Stop<'_>) -> Result<String> {
             session: session.title(),
         });
     }
-    match what {
-        Stop::Run => Ok(layout::STOP.to_owned()),
-        Stop::RunNow => Ok(layout::STOP_NOW.to_owned()),
-        Stop::Task(list, task) => {
-            let is_its_list = session.lock.list.as_ref() == Some(list.id());
-            let runs = |task: &TaskId| session.progress.active.iter().any(|it| it.id == *task);
-            match is_its_list && runs(task) {
-                true => Ok(layout::stop_task(task)),
-                false => Err(Error::NotRunning {
-                    task: task.clone(),
-                    session: session.title(),
-                }),
-            }
-        }
+    let (list, task, name) = match what {
+        Stop::Run => return Ok(layout::STOP.to_owned()),
+        Stop::RunNow => return Ok(layout::STOP_NOW.to_owned()),
+        Stop::Task(list, task) => (list, task, layout::stop_task(task)),
+        Stop::HandOver(list, task) => (list, task, layout::hand_over(task)),
+    };
+    match session.works_on(list, task) {
+        true => Ok(name),
+        false => Err(Error::NotRunning {
+            task: task.clone(),
+            session: session.title(),
+        }),
+    }
+}
+
+impl Session {
+    /// Whether an agent of it is at work on a task of this list.
+    pub fn works_on(&self, list: &List<'_>, task: &TaskId) -> bool {
+        let is_its_list = self.lock.list.as_ref() == Some(list.id());
+        is_its_list && self.progress.active.iter().any(|it| it.id == *task)
     }
 }
 
@@ -139,20 +142,16 @@ impl Live<'_> {
         let names = fsx::names(fs, dir)?;
         let mut requests = Vec::new();
         for name in names.iter().filter_map(|name| name.to_str()) {
-            let task = layout::task_to_stop(name);
-            if task.is_none() && name != layout::STOP && name != layout::STOP_NOW {
-                continue;
-            }
-            let path = dir.join(name);
-            // A file that says nothing, as of a bare 'touch', asks all the same.
-            let said = fs.read(&path, 0, LIMIT).ok();
-            let said = said.and_then(|bytes| serde_json::from_slice::<StopFile>(&bytes).ok());
-            fsx::remove(fs, &path)?;
-            requests.push(StopRequest {
-                task,
-                now: name == layout::STOP_NOW,
-                by: said.map(|said| said.by),
-            });
+            let request = match (layout::task_to_stop(name), layout::task_to_hand_over(name)) {
+                (Some(task), _) => StopRequest::Task(task),
+                (None, Some(task)) => StopRequest::HandOver(task),
+                (None, None) if name == layout::STOP => StopRequest::Run { now: false },
+                (None, None) if name == layout::STOP_NOW => StopRequest::Run { now: true },
+                (None, None) => continue,
+            };
+            // What it says is for who looks: a bare 'touch' asks all the same.
+            fsx::remove(fs, &dir.join(name))?;
+            requests.push(request);
         }
         Ok(requests)
     }

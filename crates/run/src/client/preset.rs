@@ -74,6 +74,16 @@ pub fn can_resume(client: Client) -> bool {
     !matches!(client, Client::Aider)
 }
 
+/// The arguments with which a person takes up a conversation, in the client's own window; none where it cannot be.
+pub fn taken_up(client: Client, session: &str) -> Option<[&str; 2]> {
+    match client {
+        Client::Claude | Client::Gemini | Client::Cursor => Some(["--resume", session]),
+        Client::Codex => Some(["resume", session]),
+        Client::Opencode => Some(["--session", session]),
+        Client::Acp | Client::Aider => None,
+    }
+}
+
 /// Whether the client takes its conversation's id from us.
 pub fn takes_id(client: Client) -> bool {
     matches!(client, Client::Claude | Client::Gemini)

@@ -5,6 +5,7 @@
 
 use flagpost_core::{
     self as core,
+    sessions::TAKEN_OVER,
     tasks::{self, Move, Parts},
 };
 use flagpost_disk::dialects::session::context;
@@ -128,7 +129,13 @@ impl Driver<'_> {
         if silent && self.may_ask(&work) {
             return self.go_on_with(id, work, Question::Report);
         }
+        let is_handed_over = work
+            .stopping
+            .is_some_and(|(exit, _)| exit == Exit::HandedOver);
         let finding = match (finding, &work.seat) {
+            (Assessment::Unreported(_), _) if is_handed_over => {
+                self.ask_operator(id, TAKEN_OVER)?
+            }
             (Assessment::Unreported(words), _) => self.unreported(id, &work, &words)?,
             // What ended in silence is no worse since nobody could be asked.
             (finding, Seat::Process(desk)) if is_asked_in_vain(&work, &finding) => {
@@ -181,8 +188,13 @@ impl Driver<'_> {
                 words,
             }));
         }
-        match self.finish_task(id, Ending::Stuck, &words)? {
-            Ok(()) => Ok(Assessment::Asks(words)),
+        self.ask_operator(id, &words)
+    }
+
+    /// The task waits for a person.
+    fn ask_operator(&mut self, id: &TaskId, words: &str) -> Result<Assessment> {
+        match self.finish_task(id, Ending::Stuck, words)? {
+            Ok(()) => Ok(Assessment::Asks(words.to_owned())),
             Err(refused) => Ok(Assessment::Judged(Judged {
                 outcome: Outcome::Fail,
                 retryable: false,
@@ -279,7 +291,10 @@ impl Driver<'_> {
                     question,
                 })?;
                 self.show_progress()?;
-                Ok(Event::Asked { task })
+                Ok(match work.stopping {
+                    Some((Exit::HandedOver, _)) => Event::HandedOver { task },
+                    Some(_) | None => Event::Asked { task },
+                })
             }
             Assessment::Limited(_) => {
                 self.make_free(id)?;

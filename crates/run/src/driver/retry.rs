@@ -147,7 +147,14 @@ impl Driver<'_> {
     pub(super) fn take_in(&mut self, input: &Input) {
         match (input, self.wish) {
             (Input::List, _) => self.list.change(),
-            (Input::Exited(_) | Input::Mail | Input::Drop(_) | Input::Landing(_), _)
+            (
+                Input::Exited(_)
+                | Input::Mail
+                | Input::Drop(_)
+                | Input::HandOver(_)
+                | Input::Landing(_),
+                _,
+            )
             | (Input::Interrupt, OperatorRequest::Stop) => {}
             (Input::Interrupt, OperatorRequest::GoOn) => {
                 self.wish = OperatorRequest::Drain;

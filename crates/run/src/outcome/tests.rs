@@ -53,6 +53,9 @@ fn the_first_acknowledged_word_stands_before_the_report_and_the_report_before_th
         (None, None, Exit::TimedOut, Fail),
         (None, None, Exit::Stopped, Fail),
         (Some(report(Some(Pass))), completed, Exit::ClaimLost, Fail),
+        // What it said before its conversation was taken over stands.
+        (Some(report(Some(Fail))), completed, Exit::HandedOver, Pass),
+        (Some(report(Some(Partial))), None, Exit::HandedOver, Partial),
     ] {
         let judged = verdict(judge(Evidence {
             report: report.as_ref(),

@@ -42,6 +42,8 @@ pub struct Scheduler {
     pub(super) said: BTreeSet<(usize, WorkerId)>,
     /// It was told that a wave holds tasks up.
     pub(super) said_held_up: bool,
+    /// Those whose conversation a person has: the run stays for them.
+    pub(super) handed_over: BTreeSet<TaskId>,
     /// It stays for answers or for room, and for answers no longer than this.
     pub(super) staying: Option<Option<Timestamp>>,
     pub(super) phase: Phase,
@@ -93,6 +95,7 @@ impl Scheduler {
             holds: Vec::new(),
             said: BTreeSet::new(),
             said_held_up: false,
+            handed_over: BTreeSet::new(),
             staying: None,
             phase: Phase::New,
         }
@@ -114,6 +117,10 @@ impl Scheduler {
             } => self.ended(&task, outcome, retryable, &mut effects),
             Event::PutBack { task, behind } => self.put_back(&task, behind, &mut effects),
             Event::Asked { task } => self.given_back(&task, TaskStage::Asking, &mut effects),
+            Event::HandedOver { task } => {
+                self.given_back(&task, TaskStage::Asking, &mut effects);
+                self.handed_over.insert(task);
+            }
             Event::Held { task, opens } => {
                 self.given_back(&task, TaskStage::Held { opens }, &mut effects);
             }
@@ -191,6 +198,7 @@ impl Scheduler {
             return;
         };
         self.tasks.entry_mut(at).begun = true;
+        self.handed_over.remove(task);
         let limit = self.config.timeout;
         self.tasks.entry_mut(at).stage = TaskStage::Running {
             attempt,

@@ -95,6 +95,11 @@ pub enum Event {
         /// Which.
         task: TaskId,
     },
+    /// A person goes on with the conversation of the task's agent, which is gone, and gives it back. It was no attempt.
+    HandedOver {
+        /// Which.
+        task: TaskId,
+    },
     /// The task was given back since its agent has no room for it now. It was no attempt.
     Held {
         /// Which.

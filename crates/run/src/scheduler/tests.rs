@@ -132,6 +132,7 @@ fn event(words: &str) -> Event {
             behind: id(other),
         },
         [task, "asks"] => Event::Asked { task: id(task) },
+        [task, "is", "handed", "over"] => Event::HandedOver { task: id(task) },
         [task, "is", "dropped"] => Event::Dropped { task: id(task) },
         ["list", ref tasks @ ..] => Event::Listed(list(&tasks.join(" "))),
         ["reserved", ref all @ ..] => Event::Reserved(all.iter().map(reserved).collect()),

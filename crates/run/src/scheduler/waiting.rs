@@ -99,15 +99,18 @@ impl Scheduler {
 
     /// Whether the run waits for an answer or for room, though nothing else is left.
     pub(super) fn stays(&mut self, now: Timestamp, effects: &mut Vec<Effect>) -> bool {
-        let asking = match self.config.wait_for_answers {
-            true => self.tasks.those(|stage| matches!(stage, TaskStage::Asking)),
-            false => Vec::new(),
-        };
+        let mut asking = self.tasks.those(|stage| matches!(stage, TaskStage::Asking));
+        let has_person = |at: &usize| self.handed_over.contains(&self.tasks.entry(*at).id);
+        let is_with_person = asking.iter().any(has_person);
+        if !self.config.wait_for_answers {
+            asking.retain(has_person);
+        }
         let held = self
             .tasks
             .those(|stage| matches!(stage, TaskStage::Held { opens: true }));
         let is_over = |until: Option<Timestamp>| until.is_some_and(|until| until <= now);
-        let waits = !held.is_empty() || !asking.is_empty() && !self.staying.is_some_and(is_over);
+        let is_late = !is_with_person && self.staying.is_some_and(is_over);
+        let waits = !held.is_empty() || !asking.is_empty() && !is_late;
         if self.phase != Phase::Running || !waits {
             return false;
         }

@@ -10,6 +10,7 @@ mod stage;
 mod time;
 
 mod acp;
+mod attach;
 mod deliveries;
 mod endings;
 mod fleet;

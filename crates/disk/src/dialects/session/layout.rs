@@ -44,10 +44,22 @@ pub fn stop_task(id: &TaskId) -> String {
 
 /// Which task a request is about; none for any other name.
 pub fn task_to_stop(name: &str) -> Option<TaskId> {
-    name.strip_prefix("stop-task-")?
-        .strip_suffix(".request")?
-        .parse()
-        .ok()
+    requested("stop-task-", name)
+}
+
+/// The agent of a task is asked to leave its conversation to a person; ours.
+pub fn hand_over(id: &TaskId) -> String {
+    format!("hand-over-{id}.request")
+}
+
+/// Whose conversation a request is about; none for any other name.
+pub fn task_to_hand_over(name: &str) -> Option<TaskId> {
+    requested("hand-over-", name)
+}
+
+fn requested(of: &str, name: &str) -> Option<TaskId> {
+    let id = name.strip_prefix(of)?.strip_suffix(".request")?;
+    id.parse().ok()
 }
 
 /// What a task learned, for the others.
@@ -101,7 +113,9 @@ mod tests {
     fn a_name_leads_back_to_its_task() {
         let id: TaskId = "auth.v2-1".parse().unwrap();
         assert_eq!(task_of_context(&task_context(&id)), Some(id.clone()));
-        assert_eq!(task_to_stop(&stop_task(&id)), Some(id));
+        assert_eq!(task_to_stop(&stop_task(&id)), Some(id.clone()));
+        assert_eq!(task_to_hand_over(&hand_over(&id)), Some(id.clone()));
+        assert_eq!(task_to_stop(&hand_over(&id)), None);
         assert_eq!([STOP, STOP_NOW].map(task_to_stop), [None, None]);
         for other in [
             "context-task-.md",

@@ -53,6 +53,21 @@ fn a_run_stays_for_answers_where_it_is_told_to_and_no_longer_than_an_attempt() {
 }
 
 #[test]
+fn a_run_stays_as_long_as_a_person_has_a_conversation_and_for_no_other_question() {
+    story!(run("1 2", 2, Eager), @"
+    begin: launch 1 1/3; launch 2 1/3
+    1 runs
+    2 runs
+    1 is handed over
+    2 asks: stays for 1
+    after 600
+    list 1 2:stuck: answered 1; launch 1 1/3
+    1 runs
+    1 asks: 1 stuck after 1; 2 stuck after 1; finished
+    ");
+}
+
+#[test]
 fn a_question_from_before_the_run_is_waited_for_and_not_given_up() {
     story!(run("1:stuck 2<1 3", 5, Waves), @"
     begin: wave 1 of 2; launch 3 1/3
