@@ -33,21 +33,21 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "disk",
-        lines: 7_860,
+        lines: 7_870,
         goal: 6_500,
         why: "bytes and dialects; one table of a noun's keys is to read, write and compare; an exchange of two files, a link in the place of a directory",
     },
     Budget {
         krate: "core",
-        lines: 43_290,
+        lines: 43_320,
         goal: 31_000,
         why: "the operations and their table; errors, settings, mail and coordination say the same thing several times; doctor looks at each file of a mail; notifications, their settings and channels; what is to land, of which session, and what has landed; hooks and turns tell by one record; which session speaks for which worker through all that clients do with it; a client's settings given back to the byte; the tokens of workers; one order of changes for several machines: the change on its way, what of it is carried out here, the base, an order that begins anew; what is kept while they cannot be reached, and told; what hands did to mail, the names of lists; how the fleet stands, and what is wrong with it; what was taken away since, who acknowledged an altered history, whose hooks run; task files that another program took away, what of git a landing runs, which policy was accepted, pages of a flooded inbox; the bridge tended for daemon and cockpit, reports and lists of other programs; settings of one repository; what a person says of work before it lands, patches of one file, a landing that a screen begins and why one ended early",
     },
     Budget {
         krate: "run",
-        lines: 17_870,
+        lines: 18_560,
         goal: 12_500,
-        why: "the orchestrator, and what it adds to its agents' clients; it is to send no mail to itself, and to have one trait for a seat; landing: merge, check, move the target, push, mend what a dead landing or a check broke, or pull requests through gh; the stdin of a client that takes turns, briefs and answers by it; what Codex' sandboxes leave; what an agent left uncommitted or running, and a worktree that a hook fails on; clients that stay or never begin, an agent asked to commit; a target and branches that others moved, commits of submodules, git that waits, worktrees that runs left; what a new worktree gets, its setup and its end; the client of the Agent Client Protocol: frames, one conversation, its process, who decides; work that a person returned",
+        why: "the orchestrator, and what it adds to its agents' clients; it is to send no mail to itself, and to have one trait for a seat; landing: merge, check, move the target, push, mend what a dead landing or a check broke, or pull requests through gh; the stdin of a client that takes turns, briefs and answers by it; what Codex' sandboxes leave; what an agent left uncommitted or running, and a worktree that a hook fails on; clients that stay or never begin, an agent asked to commit; a target and branches that others moved, commits of submodules, git that waits, worktrees that runs left; what a new worktree gets, its setup and its end; the client of the Agent Client Protocol: frames, one conversation, its process, who decides; Codex by its app-server, a conversation that a person takes over; work that a person returned",
     },
     Budget {
         krate: "daemon",
@@ -81,9 +81,9 @@ const BUDGETS: &[Budget] = &[
     },
     Budget {
         krate: "cli",
-        lines: 18_870,
+        lines: 19_140,
         goal: 12_600,
-        why: "every verb, its help and its words; simple verbs are to be read off the table of operations; a session that joins and leaves; the token of a worker; the verbs of a fleet of machines, and what is kept where one of them cannot be heard; the verbs of worktrees and of the policy, several briefs at once, a page that fits its rows; the process that speaks to an agent by its protocol; reviewing work, a worktree in an editor",
+        why: "every verb, its help and its words; simple verbs are to be read off the table of operations; a session that joins and leaves; the token of a worker; the verbs of a fleet of machines, and what is kept where one of them cannot be heard; the verbs of worktrees and of the policy, several briefs at once, a page that fits its rows; the process that speaks to an agent by its protocol; reviewing work, a worktree in an editor, an agent's conversation in its own window",
     },
 ];
 
