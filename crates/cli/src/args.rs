@@ -141,6 +141,8 @@ pub enum Command {
     #[command(hide = true)]
     Acp(commands::acp::AcpArgs),
     #[command(hide = true)]
+    Codex(commands::acp::CodexArgs),
+    #[command(hide = true)]
     Slash(commands::relay::slash::SlashArgs),
 }
 

@@ -74,6 +74,7 @@ pub fn run(context: &Context, command: Option<Command>) -> anyhow::Result<Answer
         Some(Command::Hooks(verb)) => hooks::run(context, &verb),
         Some(Command::Mcp(args)) => mcp::run(context, &args),
         Some(Command::Acp(args)) => acp::run(context, &args),
+        Some(Command::Codex(args)) => acp::codex(context, &args),
         Some(Command::Logs(args)) => logs::run(context, &args),
         Some(Command::Daemon(verb)) => daemon::run(context, &verb),
         Some(Command::Bridge(verb)) => bridge::run(context, &verb),

@@ -85,7 +85,7 @@ pub fn of(context: &Context, command: &Command) -> anyhow::Result<Op> {
         Command::Down(_) | Command::Daemon(DaemonCommand::Down(_)) => Op::DaemonDown,
         Command::Daemon(DaemonCommand::Logs(_)) => Op::DaemonShow,
         Command::Board(_) => Op::DaemonLink,
-        Command::Hook(_) | Command::Acp(_) => Op::BriefNext,
+        Command::Hook(_) | Command::Acp(_) | Command::Codex(_) => Op::BriefNext,
         Command::Logs(_) => Op::SessionLog,
         Command::Bridge(verb) => of_bridge(verb),
         Command::Task(verb) => of_tasks(verb),

@@ -1,13 +1,24 @@
-//! `acp`: carries on the conversation of a run with an agent over the Agent Client Protocol.
+//! `acp`, `codex`: carry on the conversation of a run with an agent that is spoken to over its pipes.
 //!
 //! Owns who speaks for the agent: the worker and the task that its environment names. A run starts it in the agent's
 //! place; it ends with the conversation, and when it is told to.
 
-use std::{ffi::OsString, io::Read as _, sync::mpsc, thread};
+use std::{
+    ffi::OsString,
+    io::{self, Read as _},
+    os::unix::process::CommandExt as _,
+    process::Command,
+    sync::mpsc::{self, Receiver, Sender},
+    thread,
+};
 
 use flagpost_core::hooks::HookCaller;
 use flagpost_model::client::Client;
-use flagpost_run::client::acp::{AcpInput, AcpTerms, OperatorGate, ToolServer, converse};
+use flagpost_run::client::{
+    OperatorGate, TalkInput,
+    acp::{self, AcpTerms, ToolServer},
+    codex::{self, CodexTerms, ExecLine},
+};
 use signal_hook::{
     consts::{SIGHUP, SIGINT, SIGTERM},
     iterator::Signals,
@@ -33,8 +44,70 @@ pub struct AcpArgs {
     command: Vec<OsString>,
 }
 
+/// Carry out a run's command line of Codex (started by the run)
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example: flagpost codex -- codex exec --json - < prompt.md\n\n\
+    'flagpost run --agent codex' starts it. It has Codex' app-server carry out\n\
+    what 'codex exec' would, asks the operator what Codex asks, and prints the\n\
+    log that exec prints. A line that the app-server has no way for is carried\n\
+    out as it is."
+)]
+pub struct CodexArgs {
+    /// The command line
+    #[arg(required = true, last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
 /// Carries it on to its end.
 pub fn run(context: &Context, args: &AcpArgs) -> anyhow::Result<Answer> {
+    let terms = AcpTerms {
+        command: args.command.clone(),
+        dir: context.dir.clone(),
+        prompt: prompt()?,
+        resumes: args.resume.clone(),
+        tools: match args.tools {
+            true => Some(tools(context)?),
+            false => None,
+        },
+    };
+    carry_on(context, Client::Acp, |gate, channel| {
+        acp::converse(&terms, gate, channel, &mut io::stdout())
+    })
+}
+
+/// The same with Codex.
+pub fn codex(context: &Context, args: &CodexArgs) -> anyhow::Result<Answer> {
+    let Some(line) = ExecLine::read(&args.command) else {
+        let mut words = args.command.iter();
+        let program = words.next().map(OsString::as_os_str).unwrap_or_default();
+        return Err(Command::new(program).args(words).exec().into());
+    };
+    let terms = CodexTerms {
+        line,
+        dir: context.dir.clone(),
+        prompt: prompt()?,
+    };
+    carry_on(context, Client::Codex, |gate, channel| {
+        codex::converse(&terms, gate, channel, &mut io::stdout())
+    })
+}
+
+fn prompt() -> io::Result<String> {
+    let mut prompt = String::new();
+    io::stdin().lock().read_to_string(&mut prompt)?;
+    Ok(prompt)
+}
+
+/// Carries a conversation on for the agent that this process speaks for.
+fn carry_on(
+    context: &Context,
+    client: Client,
+    converse: impl FnOnce(
+        &OperatorGate<'_>,
+        (&Sender<TalkInput>, &Receiver<TalkInput>),
+    ) -> io::Result<Result<(), String>>,
+) -> anyhow::Result<Answer> {
     let worker = context.settings.agent()?;
     let worker = worker.ok_or_else(|| usage("FLAGPOST_WORKER names no agent of a run"))?;
     let task = match context.given() {
@@ -46,21 +119,9 @@ pub fn run(context: &Context, args: &AcpArgs) -> anyhow::Result<Answer> {
         repository: context.own_repository()?,
         worker,
         task,
-        client: Client::Acp,
+        client,
         is_unattended: true,
         rules: context.settings.rules,
-    };
-    let mut prompt = String::new();
-    std::io::stdin().lock().read_to_string(&mut prompt)?;
-    let terms = AcpTerms {
-        command: args.command.clone(),
-        dir: context.dir.clone(),
-        prompt,
-        resumes: args.resume.clone(),
-        tools: match args.tools {
-            true => Some(tools(context)?),
-            false => None,
-        },
     };
     let gate = OperatorGate::new(caller, &context.dir, context.settings.report.as_deref());
     let (send, inputs) = mpsc::channel();
@@ -68,15 +129,14 @@ pub fn run(context: &Context, args: &AcpArgs) -> anyhow::Result<Answer> {
     let told = send.clone();
     thread::spawn(move || {
         for _ in signals.forever() {
-            if told.send(AcpInput::Stop).is_err() {
+            if told.send(TalkInput::Stop).is_err() {
                 return;
             }
         }
     });
-    let result = converse(&terms, &gate, (&send, &inputs), &mut std::io::stdout())?;
-    let code = u8::from(result.is_err());
+    let result = converse(&gate, (&send, &inputs))?;
     Ok(Answer {
-        code,
+        code: u8::from(result.is_err()),
         ..Answer::silent()
     })
 }

@@ -27,9 +27,10 @@ impl HookCaller<'_> {
     /// Asks for what the client is about to do; none where nobody is to be asked.
     pub fn ask(&self, input: &HookInput) -> Result<Option<StoredRequest>> {
         let wait = Config::read(self.home)?.need(&GATE_WAIT)?;
-        // A client asks by its own rules first. Over its protocol an agent has none but the operator's: those
+        // A client asks by its own rules first. Who asks over a protocol has none but the operator's: those
         // decide though nobody waits for a person.
-        let is_asked = wait > SignedDuration::ZERO || self.client == Client::Acp;
+        let has_own = !matches!(self.client, Client::Acp | Client::Codex);
+        let is_asked = wait > SignedDuration::ZERO || !has_own;
         let Some(call) = input.calls.first().filter(|_| is_asked) else {
             return Ok(None);
         };

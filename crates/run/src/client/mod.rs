@@ -6,12 +6,14 @@
 pub mod acp;
 pub(crate) mod backtrace;
 pub mod check;
+pub mod codex;
 mod fact;
 pub mod inject;
 pub mod opencode_config;
 pub mod preset;
 mod reader;
 mod render;
+mod talk;
 mod turn;
 
 pub use fact::{Fact, Limit};
@@ -22,4 +24,5 @@ pub use reader::{
 };
 pub(crate) use render::unstyled;
 pub use render::{Piece, PieceKind, Renderer};
+pub use talk::{OperatorGate, TalkInput};
 pub(crate) use turn::turn;

@@ -16,7 +16,7 @@ use super::{Driver, conversation::Conversation, turns::Turns};
 use crate::{
     agent::Agent,
     client::{
-        Client, acp,
+        Client, acp, codex,
         inject::Injected,
         opencode_config,
         preset::{self, Start, TemplateValues},
@@ -46,6 +46,11 @@ pub(super) struct Process<'t> {
     pub resumes: Option<(&'t str, Usage)>,
     /// What the processes of this attempt told before.
     pub before: AttemptRecord,
+}
+
+/// Whether a program is Codex itself, and none that an operator starts in its place.
+fn is_codex(program: &Path) -> bool {
+    program.file_name() == Some("codex".as_ref())
 }
 
 impl Driver<'_> {
@@ -108,6 +113,11 @@ impl Driver<'_> {
             Some(Client::Acp) => (
                 program.to_owned(),
                 acp::arguments(start, &wanted, self.capacity.program(it.agent), command),
+            ),
+            // The same who can be asked to let it beyond its sandbox.
+            Some(Client::Codex) if is_codex(self.capacity.program(it.agent)) => (
+                program.to_owned(),
+                codex::arguments(self.capacity.program(it.agent).into(), command),
             ),
             _ => (self.capacity.program(it.agent).clone(), command),
         };

@@ -2,7 +2,7 @@
 //! when they are told to.
 
 use flagpost_testkit::{
-    clients::{self, Client, shell},
+    clients::{self, Client},
     model_server::{Call, INPUT, OUTPUT, Step},
 };
 use serde_json::{Value, json};
@@ -49,17 +49,6 @@ fn stage(client: Client, wait: &str) -> Option<Stage> {
 
 fn named(client: Client) -> String {
     format!("acp:{client}")
-}
-
-/// The requests that wait: their numbers, and what they are about.
-fn waiting(stage: &Stage) -> Vec<(u64, String)> {
-    let (_, shown) = stage.world.json(["permission", "list"]);
-    let requests = shown["requests"].as_array().unwrap();
-    let each = requests.iter().map(|it| {
-        let line = it["line"].as_str().unwrap().to_owned();
-        (it["request"].as_u64().unwrap(), line)
-    });
-    each.collect()
 }
 
 /// The lines of the history of this kind.
@@ -147,48 +136,8 @@ fn a_report_and_a_word_by_a_tool_count(client: Client) {
 
 fn what_is_allowed_is_done_and_why_something_is_denied_is_read(client: Client) {
     let stage = or_skip!(stage(client, "1h"));
-    let place = |name: &str| stage.world.outside().join(name);
-    let (allowed, denied) = (place("allowed.md"), place("denied.md"));
-    let copies = |to: &std::path::Path| {
-        Step::calls([shell(client, &format!("cp README.md {}", to.display()))])
-    };
-    let steps = [copies(&allowed), copies(&denied)].into_iter();
-    let steps = steps.chain(after_a_refusal(client)).chain([
-        runs(client, "flagpost done 1 'Copied'"),
-        Step::text("Said."),
-    ]);
-    stage.script(1, steps);
-    let mut run = stage.begin(&["--agent", &named(client), "--retries", "1"]);
-    for (name, words) in [
-        ("allowed.md", None),
-        ("denied.md", Some("Stay in the project")),
-    ] {
-        stage.until("it asks", &mut run, |_| {
-            waiting(&stage).iter().any(|(_, line)| line.ends_with(name))
-        });
-        let number = waiting(&stage)[0].0.to_string();
-        match words {
-            None => stage.world.ok(["allow", &number]),
-            Some(words) => stage.world.ok(["deny", &number, words]),
-        };
-    }
-    let run = stage.ended(run);
-    run.came_to(0, &["PASS"]);
-    assert!(allowed.is_file(), "{}", run.shown);
-    assert!(!denied.exists(), "{}", run.shown);
-    let heard = stage.heard(1);
+    stage.allows_one_and_denies_one(client, &named(client), runs, after_a_refusal(client));
     let words = "The operator denied this: Stay in the project";
-    assert!(heard.last().unwrap().contains(words), "{}", run.shown);
-    let record = run.ended(1)["record"]["denied"].to_string();
-    assert!(
-        record.contains("denied.md") && !record.contains("allowed.md"),
-        "{record}"
-    );
-    let shown = stage.world.ok(["show", "1"]);
-    assert!(
-        shown.contains("flagpost run --allow 'cp README.md "),
-        "{shown}"
-    );
     assert!(stage.world.ok(["logs", "1"]).contains(words));
 }
 

@@ -1,25 +1,15 @@
-//! What Claude Code may not do by its own rules is asked: in a run it does what the operator allows, does not what
-//! they deny, and reads why.
+//! What Claude Code may not do by its own rules, and Codex not in its sandbox, is asked: in a run they do what the operator
+//! allows, do not what they deny, and read why.
 
 use flagpost_testkit::{
     clients::{Client, shell},
-    model_server::Step,
+    model_server::{Call, Step},
 };
+use serde_json::json;
 
 use super::stage::{Stage, runs};
 
 const PLAN: &str = "- [ ] Copy the readme\n";
-
-/// The requests that wait: their numbers, and what they are about.
-fn waiting(stage: &Stage) -> Vec<(u64, String)> {
-    let (_, shown) = stage.world.json(["permission", "list"]);
-    let requests = shown["requests"].as_array().unwrap();
-    let each = requests.iter().map(|it| {
-        let line = it["line"].as_str().unwrap().to_owned();
-        (it["request"].as_u64().unwrap(), line)
-    });
-    each.collect()
-}
 
 #[test]
 fn what_a_run_gives_claude_in_advance_asks_nobody() {
@@ -69,8 +59,8 @@ fn what_a_run_allows_asks_nobody_and_what_goes_beyond_it_does() {
         ],
     );
     let mut run = stage.begin(&["--agent", "claude", "--retries", "1", "--allow", "cp *"]);
-    stage.until("it asks", &mut run, |_| !waiting(&stage).is_empty());
-    let [(number, line)] = &waiting(&stage)[..] else {
+    stage.until("it asks", &mut run, |_| !stage.waiting().is_empty());
+    let [(number, line)] = &stage.waiting()[..] else {
         panic!("one request")
     };
     assert!(line.ends_with("&& rm README.md"), "{line}");
@@ -91,55 +81,69 @@ fn claude_does_what_is_allowed_and_reads_why_something_is_denied() {
     let client = Client::Claude;
     let mut stage = or_skip!(Stage::new(client, PLAN));
     stage.set("FLAGPOST_GATE_WAIT", "1h");
+    stage.allows_one_and_denies_one(client, "claude", runs, Vec::new());
+}
+
+/// A command of Codex that is to run outside of its sandbox.
+fn beyond(_: Client, command: &str) -> Step {
+    Step::calls([Call::new(
+        "exec_command",
+        json!({"cmd": command, "sandbox_permissions": "require_escalated", "justification": "It is needed"}),
+    )])
+}
+
+#[test]
+fn codex_asks_beyond_its_sandbox_and_its_users_settings_stay() {
+    let client = Client::Codex;
+    let mut stage = or_skip!(Stage::new(client, PLAN));
+    stage.set("FLAGPOST_GATE_WAIT", "1h");
+    let config = stage.world.outside().join("home/.codex/config.toml");
+    let before = std::fs::read_to_string(&config).unwrap();
+    stage.allows_one_and_denies_one(client, "codex", beyond, Vec::new());
+    assert_eq!(std::fs::read_to_string(&config).unwrap(), before);
+    stage.assert_no_process();
+}
+
+#[test]
+#[ignore = "the whole client matrix: ./check --all"]
+fn a_rule_decides_for_codex_and_what_nobody_decides_is_refused() {
+    let client = Client::Codex;
+    let stage = or_skip!(Stage::new(client, PLAN));
     let place = |name: &str| stage.world.outside().join(name);
-    let (allowed, denied) = (place("allowed.md"), place("denied.md"));
-    let copies = |to: &std::path::Path| {
-        Step::calls([shell(client, &format!("cp README.md {}", to.display()))])
-    };
+    let (allowed, undecided) = (place("allowed.md"), place("undecided.md"));
+    let copies = |to: &std::path::Path| format!("cp README.md {}", to.display());
     stage.script(
         1,
         [
-            copies(&allowed),
-            copies(&denied),
+            beyond(client, &copies(&allowed)),
+            beyond(client, &format!("{} && rm README.md", copies(&undecided))),
             runs(client, "flagpost done 1 'Copied'"),
             Step::text("Said."),
         ],
     );
-    let mut run = stage.begin(&["--agent", "claude", "--retries", "1"]);
-    for (name, words) in [
-        ("allowed.md", None),
-        ("denied.md", Some("Stay in the project")),
-    ] {
-        stage.until("it asks", &mut run, |_| {
-            waiting(&stage).iter().any(|(_, line)| line.ends_with(name))
-        });
-        let number = waiting(&stage)[0].0.to_string();
-        match words {
-            None => stage.world.ok(["allow", &number]),
-            Some(words) => stage.world.ok(["deny", &number, words]),
-        };
-    }
-    let run = stage.ended(run);
+    let run = stage.run(&["--agent", "codex", "--retries", "1", "--allow", "cp *"]);
     run.came_to(0, &["PASS"]);
-    assert!(allowed.is_file(), "{}", run.shown);
-    assert!(!denied.exists(), "{}", run.shown);
+    assert!(allowed.is_file() && !undecided.exists(), "{}", run.shown);
     let heard = stage.heard(1);
-    assert!(
-        heard
-            .iter()
-            .any(|it| it.contains("The operator denied this: Stay in the project")),
-        "{}",
-        run.shown
-    );
-    let shown = stage.world.ok(["show", "1"]);
-    assert!(shown.contains("Its client refused:"), "{shown}");
-    assert!(
-        shown.contains("flagpost run --allow 'cp README.md "),
-        "{shown}"
-    );
-    let record = run.ended(1)["record"]["denied"].to_string();
-    assert!(
-        record.contains("denied.md") && !record.contains("allowed.md"),
-        "{record}"
-    );
+    let is_read = heard.iter().any(|it| it.contains("Nobody decided in time"));
+    assert!(is_read, "{}", run.shown);
+}
+
+#[test]
+#[ignore = "the whole client matrix: ./check --all"]
+fn a_codex_that_is_stopped_while_it_asks_leaves_no_request() {
+    let client = Client::Codex;
+    let mut stage = or_skip!(Stage::new(client, PLAN));
+    stage.set("FLAGPOST_GATE_WAIT", "1h");
+    let to = stage.world.outside().join("copied.md");
+    let copies = beyond(client, &format!("cp README.md {}", to.display()));
+    stage.script(1, [copies, Step::text("Said.")]);
+    let mut run = stage.begin(&["--agent", "codex", "--retries", "1"]);
+    stage.until("it asks", &mut run, |_| !stage.waiting().is_empty());
+    stage.world.ok(["stop", "--now"]);
+    let run = stage.ended(run);
+    assert_ne!(run.code, 0, "{}", run.shown);
+    assert_eq!(stage.waiting(), []);
+    assert!(!to.exists(), "{}", run.shown);
+    stage.assert_no_process();
 }

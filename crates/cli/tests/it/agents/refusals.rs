@@ -65,14 +65,9 @@ fn a_refused_report_never_passes_and_other_refusals_are_shown(client: Client) {
         "{}",
         run.shown
     );
-    // Codex does not tell which file its agent was not allowed to write.
-    let (told, fault) = match client {
-        Client::Codex => ("writing outside of the project", ""),
-        _ => ("report.md", "a fault of the preset"),
-    };
     let words = run.words(1);
     assert!(
-        words.contains(told) && words.contains(fault),
+        words.contains("report.md") && words.contains("a fault of the preset"),
         "{}",
         run.shown
     );
@@ -93,9 +88,5 @@ fn a_refused_report_never_passes_and_other_refusals_are_shown(client: Client) {
         run.shown
     );
     let denied = run.ended(2)["record"]["denied"].to_string();
-    assert!(
-        denied.contains(&told.replace("report.md", "elsewhere.md")),
-        "{}",
-        run.shown
-    );
+    assert!(denied.contains("elsewhere.md"), "{}", run.shown);
 }

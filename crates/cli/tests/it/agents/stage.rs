@@ -179,6 +179,75 @@ impl Stage {
         }
     }
 
+    /// The requests that wait: their numbers, and what they are about.
+    pub fn waiting(&self) -> Vec<(u64, String)> {
+        let (_, shown) = self.world.json(["permission", "list"]);
+        let requests = shown["requests"].as_array().unwrap();
+        let each = requests.iter().map(|it| {
+            let line = it["line"].as_str().unwrap().to_owned();
+            (it["request"].as_u64().unwrap(), line)
+        });
+        each.collect()
+    }
+
+    /// Waits until an agent asks for what ends so, and allows it, or denies it with these words.
+    #[track_caller]
+    pub fn decide(&self, run: &mut Background, end: &str, words: Option<&str>) {
+        let asked = |stage: &Self| {
+            let waiting = stage.waiting().into_iter();
+            let mut found = waiting.filter(|(_, line)| line.ends_with(end));
+            found.next().map(|(number, _)| number.to_string())
+        };
+        self.until("it asks", run, |_| asked(self).is_some());
+        let number = asked(self).expect("nobody else decides");
+        match words {
+            None => self.world.ok(["allow", &number]),
+            Some(words) => self.world.ok(["deny", &number, words]),
+        };
+    }
+
+    /// An agent asks to copy the readme to two places outside: one is allowed, one denied with words that it reads.
+    /// What it goes on with where it was refused comes before its report. The run that did it.
+    pub fn allows_one_and_denies_one(
+        &self,
+        client: Client,
+        agent: &str,
+        copies: fn(Client, &str) -> Step,
+        goes_on: Vec<Step>,
+    ) -> Run {
+        let place = |name: &str| self.world.outside().join(name);
+        let (allowed, denied) = (place("allowed.md"), place("denied.md"));
+        let copy = |to: &Path| copies(client, &format!("cp README.md {}", to.display()));
+        let steps = [copy(&allowed), copy(&denied)].into_iter().chain(goes_on);
+        self.script(
+            1,
+            steps.chain([
+                runs(client, "flagpost done 1 'Copied'"),
+                Step::text("Said."),
+            ]),
+        );
+        let mut run = self.begin(&["--agent", agent, "--retries", "1"]);
+        self.decide(&mut run, "allowed.md", None);
+        self.decide(&mut run, "denied.md", Some("Stay in the project"));
+        let run = self.ended(run);
+        run.came_to(0, &["PASS"]);
+        assert!(allowed.is_file(), "{}", run.shown);
+        assert!(!denied.exists(), "{}", run.shown);
+        let words = "The operator denied this: Stay in the project";
+        let is_read = self.heard(1).iter().any(|it| it.contains(words));
+        assert!(is_read, "{}", run.shown);
+        let record = run.ended(1)["record"]["denied"].to_string();
+        assert!(
+            record.contains("denied.md") && !record.contains("allowed.md"),
+            "{record}"
+        );
+        let shown = self.world.ok(["show", "1"]);
+        for words in ["Its client refused:", "flagpost run --allow 'cp README.md "] {
+            assert!(shown.contains(words), "{shown}");
+        }
+        run
+    }
+
     /// Begins to.
     pub fn begin(&self, args: &[&str]) -> Background {
         Background::start(self.command().args(args))

@@ -4,41 +4,19 @@
 //! line is the shell's as other clients have it, so that the same rules fit; what the agent announced of the call
 //! beside it stays, since it may change what the command does. Pure.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use flagpost_model::{hook::ToolCall, permission::SHELL};
 use serde_json::{Map, Value};
 
 use super::wire::{AcpCall, CallKind};
+use crate::client::talk::call::AskedCall;
 
 /// Where agents name the file in a tool's input.
 const PATHS: [&str; 5] = ["file_path", "filePath", "filepath", "path", "absolute_path"];
 
 /// What opencode adds to a command line to say why it asks; the command says it too.
 const WHY: [&str; 2] = ["directories", "patterns"];
-
-/// Directories in which git and agents look for commands that they run: hooks, servers of tools, settings.
-const RUN_THINGS: [&str; 6] = [
-    ".claude",
-    ".codex",
-    ".cursor",
-    ".gemini",
-    ".git",
-    ".opencode",
-];
-
-/// A call that an agent wants to be allowed.
-#[derive(Debug, Clone, PartialEq)]
-pub struct AskedCall {
-    /// The tool, and what it is called with.
-    pub call: ToolCall,
-    /// The files that it names.
-    pub paths: Vec<PathBuf>,
-    /// Whether it does no more than to read or change these.
-    pub is_of_files: bool,
-    /// Whether it changes them.
-    pub changes: bool,
-}
 
 /// What is asked, from what was announced of the call before; `dir` is where the agent works.
 pub(super) fn asked(announced: Option<&AcpCall>, asked: &AcpCall, dir: &Path) -> AskedCall {
@@ -58,29 +36,6 @@ pub(super) fn asked(announced: Option<&AcpCall>, asked: &AcpCall, dir: &Path) ->
         is_of_files: matches!(kind, CallKind::Read | CallKind::Edit),
         changes: matches!(kind, CallKind::Edit | CallKind::Delete | CallKind::Move),
     }
-}
-
-/// Whether a call only works on files below these directories, and on none of those that make programs run something
-/// there. `real` follows links.
-pub(super) fn stays_below(
-    asked: &AskedCall,
-    dirs: &[&Path],
-    real: impl Fn(&Path) -> PathBuf,
-) -> bool {
-    let is_plain = |part: Component<'_>| match part {
-        Component::Normal(name) => !RUN_THINGS.iter().any(|it| name == *it),
-        Component::Prefix(_) | Component::RootDir | Component::CurDir | Component::ParentDir => {
-            false
-        }
-    };
-    let is_below = |path: &PathBuf| {
-        let path = real(path);
-        dirs.iter().any(|dir| {
-            let inside = path.strip_prefix(real(dir));
-            inside.is_ok_and(|inside| inside.components().all(is_plain))
-        })
-    };
-    asked.is_of_files && !asked.paths.is_empty() && asked.paths.iter().all(is_below)
 }
 
 /// What a tool is called with, so far as the agent tells.

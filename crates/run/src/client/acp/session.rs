@@ -14,13 +14,18 @@ use flagpost_model::hook::ToolCall;
 use serde_json::Value;
 
 use super::{
-    super::reader::action,
-    call::{self, AskedCall},
-    choice,
+    call, choice,
     log_line::LogLine,
     wire::{
-        self, AcpCall, AgentInfo, Frame, Introduction, OpenedSession, PermissionAsk,
-        PermissionOption, SessionUpdate, TurnEnd,
+        self, AcpCall, AgentInfo, Introduction, OpenedSession, PermissionAsk, PermissionOption,
+        SessionUpdate, TurnEnd,
+    },
+};
+use crate::client::{
+    reader::action,
+    talk::{
+        CallVerdict, Dialog, TalkEffect,
+        frame::{self, Frame},
     },
 };
 
@@ -45,34 +50,6 @@ pub(super) struct SessionTerms {
     pub resumes: Option<String>,
     /// Servers of tools, as the protocol describes them.
     pub servers: Vec<Value>,
-}
-
-/// What is to be done.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum SessionEffect {
-    /// This is said to the agent.
-    Send(Value),
-    /// This is added to the log.
-    Log(LogLine),
-    /// Somebody is to decide on a call; the answer comes under this number.
-    Ask(u64, Box<AskedCall>),
-    /// Nobody need decide any more on what was asked under this number.
-    Withdraw(u64),
-    /// A turn ended: whether the agent has reported is to be said.
-    SayWhetherReported,
-    /// It is over, well or for this reason.
-    End(Result<(), String>),
-}
-
-/// What was decided on a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CallVerdict {
-    /// It is made.
-    Allowed,
-    /// It is not, for this reason, which the agent is told.
-    Refused(String),
-    /// Nobody decides on it any more.
-    Withdrawn,
 }
 
 /// How far it is.
@@ -102,8 +79,8 @@ impl OpenAsk {
     }
 
     /// The answer: this option, or none.
-    fn answered(&self, option: Option<&str>) -> SessionEffect {
-        SessionEffect::Send(wire::permission(&self.id, option))
+    fn answered(&self, option: Option<&str>) -> TalkEffect {
+        TalkEffect::Send(wire::permission(&self.id, option))
     }
 }
 
@@ -152,24 +129,8 @@ impl AcpSession {
         }
     }
 
-    /// The conversation's name, once it has one.
-    pub fn id(&self) -> Option<&str> {
-        Some(self.session.as_str()).filter(|id| !id.is_empty())
-    }
-
-    /// Whether what the agent tells now belongs into the log: what it repeats of an earlier conversation does not.
-    pub fn is_in_turn(&self) -> bool {
-        self.stage == Stage::Turn
-    }
-
-    /// Begins.
-    pub fn begin(&mut self) -> Vec<SessionEffect> {
-        self.awaited += 1;
-        vec![SessionEffect::Send(wire::initialize(self.awaited))]
-    }
-
     /// What follows from what the agent sent.
-    pub fn hear(&mut self, frame: Frame) -> Vec<SessionEffect> {
+    fn take(&mut self, frame: Frame) -> Vec<TalkEffect> {
         match frame {
             Frame::Answer { id, result } if id == self.awaited => match (self.stage, result) {
                 (Stage::Introduction, Ok(result)) => self.introduced(&result),
@@ -186,8 +147,8 @@ impl AcpSession {
             // opencode asks us to write files that it has written itself, whatever we offered.
             Frame::Request { id, method, .. } => {
                 let words = format!("{method} is not offered");
-                let refusal = wire::refusal(&id, wire::NO_SUCH_METHOD, &words);
-                vec![SessionEffect::Send(refusal)]
+                let refusal = frame::refusal(&id, frame::NO_SUCH_METHOD, &words);
+                vec![TalkEffect::Send(refusal)]
             }
             Frame::Notice { method, mut params } if method == "session/update" => {
                 let update = params
@@ -201,104 +162,26 @@ impl AcpSession {
         }
     }
 
-    /// What follows from a decision on a call.
-    pub fn decided(&mut self, n: u64, verdict: CallVerdict) -> Vec<SessionEffect> {
-        let Some(ask) = self.asks.remove(&n) else {
-            return Vec::new();
-        };
-        let refused = match (verdict, choice::option(&ask.options, true)) {
-            (CallVerdict::Withdrawn, _) => return vec![ask.answered(None)],
-            (CallVerdict::Allowed, Some(option)) => {
-                let answer = ask.answered(Some(option));
-                self.allowed.push((ask.call_id, ask.call));
-                return vec![answer];
-            }
-            (CallVerdict::Allowed, None) => {
-                "It was allowed once, which its client has no way to be told".to_owned()
-            }
-            (CallVerdict::Refused(why), _) => why,
-        };
-        let (tool, what) = (ask.call.tool.clone(), ask.about());
-        self.refused.push(format!("- {tool} {what}: {refused}"));
-        let why = refused;
-        // Where it cannot be refused once, the agent is told that nobody answers.
-        vec![
-            SessionEffect::Log(LogLine::Refused { tool, what, why }),
-            ask.answered(choice::option(&ask.options, false)),
-        ]
-    }
-
-    /// What follows from the end of a turn.
-    pub fn go_on(&mut self, has_reported: bool) -> Vec<SessionEffect> {
-        let refused = std::mem::take(&mut self.refused);
-        if has_reported || self.is_stopped || self.turns >= TURNS {
-            return self.end(Ok(()));
-        }
-        if refused.is_empty() {
-            return self.ask_for_report();
-        }
-        let words = format!(
-            "You asked to do this, and it was refused:\n\n{}\n\nGo on without it, and do not try it again. Before you \
-             end, report as your task says: `flagpost done`, `flagpost fail`, or `flagpost stuck` with what you need.",
-            refused.join("\n")
-        );
-        let refused = refused.len();
-        let mut effects = vec![SessionEffect::Log(LogLine::Turn { refused })];
-        effects.extend(self.turn(&words));
-        effects
-    }
-
     /// An agent that ended its turn without a report is asked for it, once. It is asked here and not by another process:
     /// some know nothing of a conversation once its process is gone.
-    fn ask_for_report(&mut self) -> Vec<SessionEffect> {
+    fn ask_for_report(&mut self) -> Vec<TalkEffect> {
         if std::mem::replace(&mut self.is_asked, true) {
             return self.end(Ok(()));
         }
         let words = "You ended without a report. Write $FLAGPOST_REPORT, or run `flagpost done`, `flagpost fail` or \
                      `flagpost stuck` with your words behind it; change nothing else.";
-        let mut effects = vec![SessionEffect::Log(LogLine::Question)];
+        let mut effects = vec![log(&LogLine::Question), TalkEffect::AwaitReport];
         effects.extend(self.turn(words));
         effects
     }
 
-    /// What follows where the agent takes too long to answer that.
-    pub fn give_up(&mut self) -> Vec<SessionEffect> {
-        self.end(Ok(()))
-    }
-
-    /// What follows where it is to end: the agent is told, and nobody decides any more.
-    pub fn stop(&mut self) -> Vec<SessionEffect> {
-        self.is_stopped = true;
-        match self.stage {
-            Stage::Turn => {
-                let cancel = SessionEffect::Send(wire::cancel(&self.session));
-                let asks = std::mem::take(&mut self.asks).into_values();
-                let answers = asks.map(|it| it.answered(None));
-                std::iter::once(cancel).chain(answers).collect()
-            }
-            Stage::Over => Vec::new(),
-            Stage::Introduction | Stage::Opening | Stage::Mode | Stage::BetweenTurns => {
-                self.end(Err(STOPPED.to_owned()))
-            }
-        }
-    }
-
-    /// What follows where the agent says no more.
-    pub fn gone(&mut self, why: &str) -> Vec<SessionEffect> {
-        match self.stage {
-            Stage::Over => Vec::new(),
-            _ if self.is_stopped => self.end(Err(STOPPED.to_owned())),
-            _ => self.end(Err(why.to_owned())),
-        }
-    }
-
-    fn request(&mut self, stage: Stage, make: impl FnOnce(u64) -> Value) -> Vec<SessionEffect> {
+    fn request(&mut self, stage: Stage, make: impl FnOnce(u64) -> Value) -> Vec<TalkEffect> {
         self.awaited += 1;
         self.stage = stage;
-        vec![SessionEffect::Send(make(self.awaited))]
+        vec![TalkEffect::Send(make(self.awaited))]
     }
 
-    fn introduced(&mut self, result: &Value) -> Vec<SessionEffect> {
+    fn introduced(&mut self, result: &Value) -> Vec<TalkEffect> {
         let Some(told) = read::<Introduction>(result) else {
             return self.end(Err("its answer to initialize cannot be read".to_owned()));
         };
@@ -322,7 +205,7 @@ impl AcpSession {
         })
     }
 
-    fn opened(&mut self, result: &Value) -> Vec<SessionEffect> {
+    fn opened(&mut self, result: &Value) -> Vec<TalkEffect> {
         let opened = read::<OpenedSession>(result).unwrap_or_default();
         // Who goes on with a conversation is not told its name again.
         let id = opened.session_id.clone().or(self.terms.resumes.clone());
@@ -348,45 +231,45 @@ impl AcpSession {
         self.request(Stage::Mode, |id| match setting {
             None => {
                 let params = serde_json::json!({"sessionId": session, "modeId": mode});
-                wire::request(id, "session/set_mode", params)
+                frame::request(id, "session/set_mode", params)
             }
             Some(setting) => {
                 let params = serde_json::json!({
                     "sessionId": session, "configId": setting, "value": mode,
                 });
-                wire::request(id, "session/set_config_option", params)
+                frame::request(id, "session/set_config_option", params)
             }
         })
     }
 
-    fn first_turn(&mut self) -> Vec<SessionEffect> {
+    fn first_turn(&mut self) -> Vec<TalkEffect> {
         let line = LogLine::Session {
             session: self.session.clone(),
             agent: Some(self.agent.name.clone()).filter(|it| !it.is_empty()),
             version: self.agent.version.clone(),
             mode: self.mode.clone(),
         };
-        let mut effects = vec![SessionEffect::Log(line)];
+        let mut effects = vec![log(&line)];
         let prompt = self.terms.prompt.clone();
         effects.extend(self.turn(&prompt));
         effects
     }
 
-    fn turn(&mut self, words: &str) -> Vec<SessionEffect> {
+    fn turn(&mut self, words: &str) -> Vec<TalkEffect> {
         self.turns += 1;
         self.allowed.clear();
         let session = self.session.clone();
         self.request(Stage::Turn, |id| wire::prompt(id, &session, words))
     }
 
-    fn turn_ended(&mut self, result: &Value) -> Vec<SessionEffect> {
+    fn turn_ended(&mut self, result: &Value) -> Vec<TalkEffect> {
         let end = read::<TurnEnd>(result).unwrap_or_default();
         let (read, written) = end.tokens();
         // What its agent asked and did not wait for is asked no more.
         let asks = std::mem::take(&mut self.asks).into_keys();
-        let mut effects: Vec<SessionEffect> = asks.map(SessionEffect::Withdraw).collect();
+        let mut effects: Vec<TalkEffect> = asks.map(TalkEffect::Withdraw).collect();
         if read.or(written).is_some() {
-            effects.push(SessionEffect::Log(LogLine::Used { read, written }));
+            effects.push(log(&LogLine::Used { read, written }));
         }
         let is_refused = !self.refused.is_empty();
         effects.extend(match end.stop_reason.as_str() {
@@ -394,7 +277,7 @@ impl AcpSession {
             // Some end their turn so when something was refused, and some do it without a word.
             reason if reason == "end_turn" || (reason == "cancelled" && is_refused) => {
                 self.stage = Stage::BetweenTurns;
-                vec![SessionEffect::SayWhetherReported]
+                vec![TalkEffect::SayWhetherReported]
             }
             "" => self.end(Err("its turn ended without a reason".to_owned())),
             reason => self.end(Err(format!("its turn ended with: {reason}"))),
@@ -402,7 +285,7 @@ impl AcpSession {
         effects
     }
 
-    fn failed(&mut self, stage: Stage, words: &str) -> Vec<SessionEffect> {
+    fn failed(&mut self, stage: Stage, words: &str) -> Vec<TalkEffect> {
         let doing = match stage {
             Stage::Introduction => "it does not begin",
             Stage::Opening if self.terms.resumes.is_some() => {
@@ -415,23 +298,20 @@ impl AcpSession {
         self.end(Err(format!("{doing}: {words}")))
     }
 
-    fn end(&mut self, result: Result<(), String>) -> Vec<SessionEffect> {
+    fn end(&mut self, result: Result<(), String>) -> Vec<TalkEffect> {
         self.stage = Stage::Over;
         let error = result.as_ref().err().cloned();
-        vec![
-            SessionEffect::Log(LogLine::Ended { error }),
-            SessionEffect::End(result),
-        ]
+        vec![log(&LogLine::Ended { error }), TalkEffect::End(result)]
     }
 
-    fn asks(&mut self, id: Value, params: &Value) -> Vec<SessionEffect> {
+    fn asks(&mut self, id: Value, params: &Value) -> Vec<TalkEffect> {
         let Some(ask) = read::<PermissionAsk>(params) else {
             let words = "what is asked cannot be understood";
-            let refusal = wire::refusal(&id, wire::BAD_PARAMETERS, words);
-            return vec![SessionEffect::Send(refusal)];
+            let refusal = frame::refusal(&id, frame::BAD_PARAMETERS, words);
+            return vec![TalkEffect::Send(refusal)];
         };
         if self.is_stopped || self.stage != Stage::Turn {
-            return vec![SessionEffect::Send(wire::permission(&id, None))];
+            return vec![TalkEffect::Send(wire::permission(&id, None))];
         }
         let known = |it: &&AcpCall| it.tool_call_id == ask.tool_call.tool_call_id;
         let announced = self.calls.iter().find(known);
@@ -449,7 +329,7 @@ impl AcpSession {
         }
         self.asked += 1;
         self.asks.insert(self.asked, open);
-        vec![SessionEffect::Ask(self.asked, Box::new(asked))]
+        vec![TalkEffect::Ask(self.asked, Box::new(asked))]
     }
 
     /// Keeps what is told of calls: what is asked about one later is told with less.
@@ -475,6 +355,129 @@ impl AcpSession {
             }
         }
     }
+}
+
+impl Dialog for AcpSession {
+    fn id(&self) -> Option<&str> {
+        Some(self.session.as_str()).filter(|id| !id.is_empty())
+    }
+
+    fn begin(&mut self) -> Vec<TalkEffect> {
+        self.awaited += 1;
+        vec![TalkEffect::Send(wire::initialize(self.awaited))]
+    }
+
+    fn hear(&mut self, line: &[u8]) -> Vec<TalkEffect> {
+        let Some(frame) = Frame::read(line) else {
+            // Words for a person, perhaps.
+            return vec![TalkEffect::Log(line.to_vec())];
+        };
+        // What it repeats of an earlier conversation was logged then.
+        let is_told = self.stage == Stage::Turn && is_shown(&frame);
+        let mut effects: Vec<TalkEffect> = is_told
+            .then(|| TalkEffect::Log(line.to_vec()))
+            .into_iter()
+            .collect();
+        effects.extend(self.take(frame));
+        effects
+    }
+
+    fn decided(&mut self, n: u64, verdict: CallVerdict) -> Vec<TalkEffect> {
+        let Some(ask) = self.asks.remove(&n) else {
+            return Vec::new();
+        };
+        let refused = match (verdict, choice::option(&ask.options, true)) {
+            (CallVerdict::Withdrawn, _) => return vec![ask.answered(None)],
+            (CallVerdict::Allowed, Some(option)) => {
+                let answer = ask.answered(Some(option));
+                self.allowed.push((ask.call_id, ask.call));
+                return vec![answer];
+            }
+            (CallVerdict::Allowed, None) => {
+                "It was allowed once, which its client has no way to be told".to_owned()
+            }
+            (CallVerdict::Refused(why), _) => why,
+        };
+        let (tool, what) = (ask.call.tool.clone(), ask.about());
+        self.refused.push(format!("- {tool} {what}: {refused}"));
+        let why = refused;
+        // Where it cannot be refused once, the agent is told that nobody answers.
+        vec![
+            log(&LogLine::Refused { tool, what, why }),
+            ask.answered(choice::option(&ask.options, false)),
+        ]
+    }
+
+    fn go_on(&mut self, has_reported: bool) -> Vec<TalkEffect> {
+        let refused = std::mem::take(&mut self.refused);
+        if has_reported || self.is_stopped || self.turns >= TURNS {
+            return self.end(Ok(()));
+        }
+        if refused.is_empty() {
+            return self.ask_for_report();
+        }
+        let words = format!(
+            "You asked to do this, and it was refused:\n\n{}\n\nGo on without it, and do not try it again. Before you \
+             end, report as your task says: `flagpost done`, `flagpost fail`, or `flagpost stuck` with what you need.",
+            refused.join("\n")
+        );
+        let refused = refused.len();
+        let mut effects = vec![log(&LogLine::Turn { refused })];
+        effects.extend(self.turn(&words));
+        effects
+    }
+
+    fn give_up(&mut self) -> Vec<TalkEffect> {
+        self.end(Ok(()))
+    }
+
+    fn stop(&mut self) -> Vec<TalkEffect> {
+        self.is_stopped = true;
+        match self.stage {
+            Stage::Turn => {
+                let cancel = TalkEffect::Send(wire::cancel(&self.session));
+                let asks = std::mem::take(&mut self.asks).into_values();
+                let answers = asks.map(|it| it.answered(None));
+                std::iter::once(cancel).chain(answers).collect()
+            }
+            Stage::Over => Vec::new(),
+            Stage::Introduction | Stage::Opening | Stage::Mode | Stage::BetweenTurns => {
+                self.end(Err(STOPPED.to_owned()))
+            }
+        }
+    }
+
+    fn gone(&mut self, why: &str) -> Vec<TalkEffect> {
+        match self.stage {
+            Stage::Over => Vec::new(),
+            _ if self.is_stopped => self.end(Err(STOPPED.to_owned())),
+            _ => self.end(Err(why.to_owned())),
+        }
+    }
+}
+
+/// Whether somebody who reads a log learns something from it.
+fn is_shown(frame: &Frame) -> bool {
+    match frame {
+        Frame::Notice { method, params } if method == "session/update" => {
+            let update = params
+                .pointer("/update/sessionUpdate")
+                .and_then(Value::as_str);
+            let told = [
+                "agent_message_chunk",
+                "tool_call",
+                "tool_call_update",
+                "plan",
+            ];
+            update.is_some_and(|it| told.contains(&it))
+        }
+        Frame::Notice { .. } | Frame::Request { .. } | Frame::Answer { .. } => false,
+    }
+}
+
+/// A line of ours.
+fn log(line: &LogLine) -> TalkEffect {
+    TalkEffect::Log(serde_json::json!(line).to_string().into_bytes())
 }
 
 /// Why a conversation ended that was told to.

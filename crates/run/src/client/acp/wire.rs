@@ -1,4 +1,4 @@
-//! Frames of the Agent Client Protocol, version 1: JSON-RPC 2.0, one frame in a line.
+//! What the frames of the Agent Client Protocol, version 1, say.
 //!
 //! Owns how what we say is spelled, and what is read of what an agent says. An agent may send any JSON: keys that
 //! nobody knows are passed over, and a part that is of another kind costs no more than itself. Pure.
@@ -8,106 +8,10 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::client::talk::frame::request;
+
 /// The version of the protocol that is spoken.
 pub(super) const VERSION: u64 = 1;
-
-/// JSON-RPC's code for a method that we do not have.
-pub(super) const NO_SUCH_METHOD: i64 = -32601;
-
-/// The same for parameters that cannot be understood.
-pub(super) const BAD_PARAMETERS: i64 = -32602;
-
-/// The protocol's code for an agent that nobody has logged in to.
-const LOGIN_NEEDED: i64 = -32000;
-
-/// What an agent sent.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Frame {
-    /// It answers a request of ours.
-    Answer {
-        /// Which.
-        id: u64,
-        /// What came of it.
-        result: Result<Value, AgentError>,
-    },
-    /// It asks for something, and waits for the answer.
-    Request {
-        /// By which it knows the answer.
-        id: Value,
-        /// What it asks for.
-        method: String,
-        /// With what.
-        params: Value,
-    },
-    /// It tells something.
-    Notice {
-        /// What.
-        method: String,
-        /// The rest of it.
-        params: Value,
-    },
-}
-
-/// Why an agent did not do what it was asked.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-pub(super) struct AgentError {
-    #[serde(default)]
-    code: i64,
-    #[serde(default)]
-    message: String,
-    #[serde(default)]
-    data: Value,
-}
-
-/// A frame, whichever it is.
-#[derive(Deserialize)]
-struct AnyFrame {
-    id: Option<Value>,
-    method: Option<String>,
-    #[serde(default)]
-    params: Value,
-    #[serde(default)]
-    result: Value,
-    error: Option<AgentError>,
-}
-
-impl Frame {
-    /// The frame in a line; none where it is none.
-    pub fn read(line: &[u8]) -> Option<Self> {
-        let any: AnyFrame = serde_json::from_slice(line).ok()?;
-        let params = any.params;
-        match (any.method, any.id.filter(|id| !id.is_null())) {
-            (Some(method), Some(id)) => Some(Self::Request { id, method, params }),
-            (Some(method), None) => Some(Self::Notice { method, params }),
-            (None, Some(id)) => Some(Self::Answer {
-                id: id.as_u64()?,
-                result: any.error.map_or(Ok(any.result), Err),
-            }),
-            (None, None) => None,
-        }
-    }
-}
-
-impl AgentError {
-    /// In words: what the agent says, and what it says of that.
-    pub fn words(&self) -> String {
-        let details = ["details", "message", "error"]
-            .iter()
-            .find_map(|key| self.data.get(key)?.as_str());
-        let details = details.or(self.data.as_str());
-        let mut words = match (self.message.trim(), self.code) {
-            ("", code) => format!("error {code}"),
-            (message, _) => message.to_owned(),
-        };
-        if let Some(details) = details.filter(|it| !words.contains(it)) {
-            words = format!("{words}: {details}");
-        }
-        if self.code == LOGIN_NEEDED {
-            words += " (log in with the agent's own program first)";
-        }
-        words
-    }
-}
 
 /// Who answers, and what it can do.
 #[derive(Debug, Default, Deserialize)]
@@ -368,11 +272,6 @@ pub(super) enum OptionKind {
     Unknown,
 }
 
-/// A request of ours.
-pub(super) fn request(id: u64, method: &str, params: Value) -> Value {
-    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
-}
-
 /// The first request: who we are. We offer neither files nor terminals: an agent has its own.
 pub(super) fn initialize(id: u64) -> Value {
     let params = json!({
@@ -421,11 +320,6 @@ pub(super) fn permission(id: &Value, option: Option<&str>) -> Value {
         None => json!({"outcome": "cancelled"}),
     };
     json!({"jsonrpc": "2.0", "id": id, "result": {"outcome": outcome}})
-}
-
-/// The answer to what we do not do.
-pub(super) fn refusal(id: &Value, code: i64, message: &str) -> Value {
-    json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
 }
 
 #[cfg(test)]

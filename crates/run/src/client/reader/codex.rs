@@ -4,7 +4,7 @@
 //! used. An item of type error is a warning; an `error` of its own ends the turn, or tells of a try to
 //! connect anew. A limit, and most refusals, are words alone.
 
-use flagpost_model::session::Usage;
+use flagpost_model::{permission::SHELL, session::Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ use super::{
     text::JsonText,
     totals::OutputReading,
 };
-use crate::client::Limit;
+use crate::client::{Limit, codex::script};
 
 /// Words for a limit of the account, whichever apostrophe comes before them.
 const REACHED: &[&str] = &[
@@ -115,11 +115,18 @@ fn item(line: &[u8], hearing: &mut OutputReading) {
                 hearing.denied(&tool, &action::what(&call["arguments"]));
             }
         }
-        ("command_execution" | "file_change", "declined") => {
+        // Under the names by which they were asked.
+        ("command_execution", "declined") => {
             if let Some(event) = json::value(line) {
-                let what = event["item"]["changes"][0].get("path");
-                let what = what.unwrap_or(&event["item"]["command"]);
-                hearing.denied(item.kind.as_str(), &action::what(what));
+                let line = json::text(&event["item"], "command").unwrap_or_default();
+                let script = script(line).unwrap_or_else(|| line.to_owned());
+                hearing.denied(SHELL, &action::what(&script.into()));
+            }
+        }
+        ("file_change", "declined") => {
+            if let Some(event) = json::value(line) {
+                let path = &event["item"]["changes"][0]["path"];
+                hearing.denied("apply_patch", &action::what(path));
             }
         }
         _ => {}

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::client::talk::call::stays_below;
 
 const DIR: &str = "/web";
 

@@ -34,9 +34,9 @@ fn session(resumes: Option<&str>) -> AcpSession {
 }
 
 /// An effect in a few words.
-fn shown(effect: &SessionEffect) -> String {
+fn shown(effect: &TalkEffect) -> String {
     match effect {
-        SessionEffect::Send(frame) => {
+        TalkEffect::Send(frame) => {
             let at = |pointer: &str| frame.pointer(pointer).map(Value::to_string);
             let told = [
                 "/method",
@@ -51,13 +51,14 @@ fn shown(effect: &SessionEffect) -> String {
             let told: Vec<String> = told.iter().filter_map(|it| at(it)).collect();
             told.join(" ").replace('"', "")
         }
-        SessionEffect::Log(line) => serde_json::to_string(line).unwrap(),
-        SessionEffect::Ask(n, asked) => {
+        TalkEffect::Log(line) => String::from_utf8_lossy(line).into_owned(),
+        TalkEffect::AwaitReport => "awaits a report".to_owned(),
+        TalkEffect::Ask(n, asked) => {
             format!("ask {n}: {} {}", asked.call.tool, asked.call.input)
         }
-        SessionEffect::Withdraw(n) => format!("withdraw {n}"),
-        SessionEffect::SayWhetherReported => "reported?".to_owned(),
-        SessionEffect::End(result) => format!("{result:?}"),
+        TalkEffect::Withdraw(n) => format!("withdraw {n}"),
+        TalkEffect::SayWhetherReported => "reported?".to_owned(),
+        TalkEffect::End(result) => format!("{result:?}"),
     }
 }
 
@@ -73,8 +74,8 @@ fn played(case: &str, verdict: &CallVerdict) -> Vec<String> {
             for effect in effects {
                 all.push(shown(&effect));
                 match effect {
-                    SessionEffect::Ask(n, _) => came.extend(session.decided(n, verdict.clone())),
-                    SessionEffect::SayWhetherReported => {
+                    TalkEffect::Ask(n, _) => came.extend(session.decided(n, verdict.clone())),
+                    TalkEffect::SayWhetherReported => {
                         let has_reported = session.refused.is_empty();
                         came.extend(session.go_on(has_reported));
                     }
@@ -83,7 +84,7 @@ fn played(case: &str, verdict: &CallVerdict) -> Vec<String> {
             }
         }
         match frames.next() {
-            Some(frame) => came = session.hear(frame),
+            Some(frame) => came = session.take(frame),
             None => {
                 let id = session.id().unwrap_or_default().to_owned();
                 return all.iter().map(|line| line.replace(&id, "S")).collect();
@@ -160,10 +161,10 @@ fn what_is_refused_is_told_in_another_turn() {
 fn an_agent_that_reported_is_told_no_more() {
     let mut session = in_turn();
     session.refused.push("- Bash rm: no".to_owned());
-    let ends = session.hear(answer(3, json!({"stopReason": "end_turn"})));
-    assert_eq!(ends, [SessionEffect::SayWhetherReported]);
+    let ends = session.take(answer(3, json!({"stopReason": "end_turn"})));
+    assert_eq!(ends, [TalkEffect::SayWhetherReported]);
     let ends = session.go_on(true);
-    assert_eq!(ends.last(), Some(&SessionEffect::End(Ok(()))));
+    assert_eq!(ends.last(), Some(&TalkEffect::End(Ok(()))));
 }
 
 #[test]
@@ -171,15 +172,15 @@ fn an_agent_that_does_not_report_is_asked_once() {
     let mut session = in_turn();
     let end = json!({"stopReason": "end_turn"});
     assert_eq!(
-        session.hear(answer(3, end.clone())),
-        [SessionEffect::SayWhetherReported]
+        session.take(answer(3, end.clone())),
+        [TalkEffect::SayWhetherReported]
     );
     let asked: Vec<String> = session.go_on(false).iter().map(shown).collect();
     assert_eq!(asked[0], r#"{"flagpost":"question"}"#);
-    assert!(asked[1].contains("You ended without a report"), "{asked:?}");
-    session.hear(answer(4, end));
+    assert!(asked[2].contains("You ended without a report"), "{asked:?}");
+    session.take(answer(4, end));
     let ends = session.go_on(false);
-    assert_eq!(ends.last(), Some(&SessionEffect::End(Ok(()))));
+    assert_eq!(ends.last(), Some(&TalkEffect::End(Ok(()))));
 }
 
 #[test]
@@ -188,23 +189,23 @@ fn an_agent_that_is_refused_for_ever_ends() {
     let mut id = 3;
     for _ in 1..TURNS {
         session.refused.push("- Bash rm: no".to_owned());
-        session.hear(answer(id, json!({"stopReason": "cancelled"})));
+        session.take(answer(id, json!({"stopReason": "cancelled"})));
         session.go_on(false);
         id += 1;
     }
     session.refused.push("- Bash rm: no".to_owned());
-    session.hear(answer(id, json!({"stopReason": "end_turn"})));
+    session.take(answer(id, json!({"stopReason": "end_turn"})));
     let ends = session.go_on(false);
-    assert_eq!(ends.last(), Some(&SessionEffect::End(Ok(()))));
+    assert_eq!(ends.last(), Some(&TalkEffect::End(Ok(()))));
 }
 
 /// A conversation with an agent that offers no modes, in its first turn.
 fn in_turn() -> AcpSession {
     let mut session = session(None);
     session.begin();
-    session.hear(answer(1, json!({"protocolVersion": 1})));
-    session.hear(answer(2, json!({"sessionId": "s"})));
-    assert!(session.is_in_turn());
+    session.take(answer(1, json!({"protocolVersion": 1})));
+    session.take(answer(2, json!({"sessionId": "s"})));
+    assert!(session.stage == Stage::Turn);
     session
 }
 
@@ -212,9 +213,9 @@ fn in_turn() -> AcpSession {
 fn each_end_that_is_no_end_of_a_turn_says_why() {
     let ended = |frame: Frame| {
         let mut session = in_turn();
-        let mut ends = session.hear(frame);
+        let mut ends = session.take(frame);
         match ends.pop() {
-            Some(SessionEffect::End(Err(why))) => why,
+            Some(TalkEffect::End(Err(why))) => why,
             other => panic!("{other:?}"),
         }
     };
@@ -241,10 +242,10 @@ fn what_does_not_begin_says_why() {
                 Ok(result) => answer(id, result.clone()),
                 Err(error) => frame_of(json!({"id": id, "error": error}).to_string().as_bytes()),
             };
-            ends = session.hear(frame);
+            ends = session.take(frame);
         }
         match ends.pop() {
-            Some(SessionEffect::End(Err(why))) => why,
+            Some(TalkEffect::End(Err(why))) => why,
             other => panic!("{other:?}"),
         }
     };
@@ -297,18 +298,15 @@ fn who_is_stopped_is_told_and_nobody_decides_any_more() {
                    "options": [{"optionId": "y", "kind": "allow_once"}]},
     });
     let ask = frame_of(ask.to_string().as_bytes());
-    let asked = session.hear(ask.clone());
-    assert!(matches!(asked[..], [SessionEffect::Ask(1, _)]));
+    let asked = session.take(ask.clone());
+    assert!(matches!(asked[..], [TalkEffect::Ask(1, _)]));
     let told: Vec<String> = session.stop().iter().map(shown).collect();
     assert_eq!(told, ["session/cancel s", "cancelled"]);
     assert_eq!(session.decided(1, CallVerdict::Allowed), []);
-    let again: Vec<String> = session.hear(ask).iter().map(shown).collect();
+    let again: Vec<String> = session.take(ask).iter().map(shown).collect();
     assert_eq!(again, ["cancelled"]);
-    let ends = session.hear(answer(3, json!({"stopReason": "cancelled"})));
-    assert_eq!(
-        ends.last(),
-        Some(&SessionEffect::End(Err(STOPPED.to_owned())))
-    );
+    let ends = session.take(answer(3, json!({"stopReason": "cancelled"})));
+    assert_eq!(ends.last(), Some(&TalkEffect::End(Err(STOPPED.to_owned()))));
 }
 
 #[test]
@@ -318,9 +316,9 @@ fn what_an_agent_does_not_wait_for_is_asked_no_more() {
         "id": 9, "method": "session/request_permission",
         "params": {"toolCall": {"kind": "execute", "title": "rm x"}, "options": []},
     });
-    session.hear(frame_of(ask.to_string().as_bytes()));
-    let ends = session.hear(answer(3, json!({"stopReason": "end_turn"})));
-    assert_eq!(ends.first(), Some(&SessionEffect::Withdraw(1)));
+    session.take(frame_of(ask.to_string().as_bytes()));
+    let ends = session.take(answer(3, json!({"stopReason": "end_turn"})));
+    assert_eq!(ends.first(), Some(&TalkEffect::Withdraw(1)));
     assert_eq!(session.decided(1, CallVerdict::Withdrawn), []);
 }
 
@@ -329,14 +327,14 @@ fn an_earlier_conversation_is_not_heard_again() {
     let mut session = session(Some("s"));
     session.begin();
     let begun = json!({"protocolVersion": 1, "agentCapabilities": {"loadSession": true}});
-    session.hear(answer(1, begun));
+    session.take(answer(1, begun));
     let told = json!({"method": "session/update", "params": {"update": {
         "sessionUpdate": "tool_call", "toolCallId": "c", "kind": "execute", "title": "ls",
     }}});
-    assert_eq!(session.hear(frame_of(told.to_string().as_bytes())), []);
-    assert!(!session.is_in_turn() && session.calls.len() == 1);
-    session.hear(answer(2, json!(null)));
-    assert!(session.is_in_turn() && session.calls.is_empty());
+    assert_eq!(session.take(frame_of(told.to_string().as_bytes())), []);
+    assert!(session.stage != Stage::Turn && session.calls.len() == 1);
+    session.take(answer(2, json!(null)));
+    assert!(session.stage == Stage::Turn && session.calls.is_empty());
     assert_eq!(session.id(), Some("s"));
 }
 
@@ -345,6 +343,6 @@ fn what_we_do_not_offer_is_refused() {
     let mut session = in_turn();
     let write = br#"{"id":4,"method":"fs/write_text_file","params":{"path":"/x"}}"#;
     let odd = br#"{"id":"5","method":"session/request_permission","params":{"options":7}}"#;
-    let told = [&write[..], odd].map(|line| shown(&session.hear(frame_of(line))[0]));
+    let told = [&write[..], odd].map(|line| shown(&session.take(frame_of(line))[0]));
     assert_eq!(told, ["-32601", "-32602"]);
 }

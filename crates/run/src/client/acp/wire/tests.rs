@@ -2,67 +2,6 @@
 
 use super::*;
 
-fn frame(text: &str) -> Option<Frame> {
-    Frame::read(text.as_bytes())
-}
-
-#[test]
-fn a_frame_is_an_answer_a_request_or_a_notice() {
-    let notice = Frame::Notice {
-        method: "a".to_owned(),
-        params: json!({"x": 1}),
-    };
-    let request = Frame::Request {
-        id: json!("q-1"),
-        method: "a".to_owned(),
-        params: Value::Null,
-    };
-    let nothing = Frame::Answer {
-        id: 3,
-        result: Ok(Value::Null),
-    };
-    for (text, read) in [
-        (
-            r#"{"jsonrpc":"2.0","method":"a","params":{"x":1}}"#,
-            Some(notice.clone()),
-        ),
-        (r#"{"method":"a","params":{"x":1},"id":null}"#, Some(notice)),
-        (r#"{"id":"q-1","method":"a"}"#, Some(request)),
-        (r#"{"id":3,"result":null}"#, Some(nothing)),
-        (r#"{"id":"3","result":{}}"#, None),
-        (r#"{"id":-3,"result":{}}"#, None),
-        (r#"{"jsonrpc":"2.0"}"#, None),
-        ("words", None),
-        ("[]", None),
-        ("", None),
-    ] {
-        assert_eq!(frame(text), read, "{text}");
-    }
-}
-
-#[test]
-fn an_error_says_what_the_agent_says_of_it() {
-    for (error, words) in [
-        (json!({"code": 1, "message": "No"}), "No"),
-        (json!({"code": 1}), "error 1"),
-        (json!({"message": "No", "data": "Why not"}), "No: Why not"),
-        (
-            json!({"message": "No", "data": {"details": "Why"}}),
-            "No: Why",
-        ),
-        (
-            json!({"message": "No: Why", "data": {"details": "Why"}}),
-            "No: Why",
-        ),
-        (
-            json!({"code": -32000, "message": "Authentication required"}),
-            "Authentication required (log in with the agent's own program first)",
-        ),
-    ] {
-        assert_eq!(AgentError::deserialize(&error).unwrap().words(), words);
-    }
-}
-
 #[test]
 fn tokens_are_what_an_agent_tells() {
     for (end, tokens) in [

@@ -1,4 +1,4 @@
-//! The decision on what an agent asks to be allowed over the Agent Client Protocol.
+//! The decision on what an agent asks to be allowed in a conversation that Flagpost carries on.
 //!
 //! Owns when nobody need be asked: a file that somebody else has reserved is not changed, and one below the places
 //! that were given to the agent is. Everything else is asked as hooks ask it, of the operator's rules and then of the
@@ -20,8 +20,8 @@ use flagpost_model::{
 };
 
 use super::{
+    CallVerdict,
     call::{AskedCall, stays_below},
-    session::CallVerdict,
 };
 
 /// Who decides for one agent.
