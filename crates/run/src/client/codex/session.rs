@@ -260,9 +260,9 @@ impl<'t> CodexSession<'t> {
         }
         AskedCall {
             call,
-            // A whole directory is more than the files of this change.
-            is_of_files: params["grantRoot"].is_null(),
             paths,
+            // Its sandbox does not let it change these, wherever they are: with 'read-only' in its worktree, too.
+            is_of_files: false,
             changes: true,
         }
     }

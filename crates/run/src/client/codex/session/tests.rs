@@ -1,7 +1,7 @@
 //! The conversation, held to what the app-server of Codex 0.169 sent, before a model server that played a script.
 
 use super::*;
-use crate::client::codex::ExecLine;
+use crate::client::{codex::ExecLine, talk::call::stays_below};
 
 fn terms(line: &str) -> CodexTerms {
     let line: Vec<_> = line.split(' ').map(Into::into).collect();
@@ -154,6 +154,23 @@ fn a_command_is_the_shells_script_and_what_it_wants_beside_it_stays() {
         let call = asked(params.clone());
         assert_eq!((&*call.tool, &call.input), (tool, &input), "{params}");
     }
+}
+
+#[test]
+fn a_change_that_the_sandbox_does_not_let_through_needs_a_person_also_in_the_worktree() {
+    let terms = of_a_run();
+    let mut session = CodexSession::new(&terms);
+    session.note(
+        &json!({"id": "c", "changes": [{"path": "src/a.rs"}, {"path": "/home/me/web/b.rs"}]}),
+    );
+    let asked = session.files(&json!({"itemId": "c", "reason": null}));
+    assert!(!stays_below(&asked, &[&terms.dir], Path::to_owned));
+    assert!(asked.changes);
+    let paths = json!({"paths": ["/home/me/web/src/a.rs", "/home/me/web/b.rs"]});
+    assert_eq!(
+        (&*asked.call.tool, asked.call.input),
+        ("apply_patch", paths)
+    );
 }
 
 #[test]
