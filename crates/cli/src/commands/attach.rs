@@ -4,6 +4,7 @@
 //! asks, until the client ends. Then a run goes on with the same conversation.
 
 use std::{
+    io::{self, IsTerminal as _},
     path::{Path, PathBuf},
     process::{Command, ExitStatus},
     sync::{Arc, atomic::AtomicBool},
@@ -91,6 +92,13 @@ pub fn run(context: &Context, args: &AttachArgs) -> anyhow::Result<Answer> {
     if args.tmux {
         return in_tmux(context, &list, &id);
     }
+    must_be_free(&list, &id)?;
+    if !io::stdin().is_terminal() {
+        return Err(usage_with(
+            "a conversation needs a terminal",
+            format!("'flagpost attach {id} --tmux' opens one"),
+        ));
+    }
     let taken = take_over(context, (&sessions, &list), &id)?;
     let ended = stay(&mut client).with_context(|| {
         let program = client.get_program().display().to_string();
@@ -141,6 +149,18 @@ fn client(context: &Context, known: &Resumable) -> anyhow::Result<Command> {
     Ok(client)
 }
 
+/// That nobody else has the conversation.
+fn must_be_free(list: &List<'_>, id: &TaskId) -> anyhow::Result<()> {
+    let question = list.task(id)?.task.question();
+    if question.is_none_or(|it| it.text != TAKEN_OVER) {
+        return Ok(());
+    }
+    let why = format!(
+        "it is taken up; where that window is gone, 'flagpost answer {id} WORDS' gives it back"
+    );
+    Err(none(id, &why).into())
+}
+
 /// Sees to it that no agent is in the conversation, nor comes into it; says why the task waits by that.
 fn take_over(
     context: &Context,
@@ -161,15 +181,7 @@ fn take_over(
         }
         return Ok(TakeOver::FromRun);
     }
-    let task = list.task(id)?.task;
-    let question = task.question();
-    if question.is_some_and(|it| it.text == TAKEN_OVER) {
-        let why = format!(
-            "it is taken up; where that window is gone, 'flagpost answer {id} WORDS' gives it back"
-        );
-        return Err(none(id, &why).into());
-    }
-    match task.state {
+    match list.task(id)?.task.state {
         // So that no run begins it meanwhile; refused where somebody works on it.
         State::Pending | State::Claimed(_) | State::InProgress(_) => {}
         State::Stuck | State::Completed | State::Failed | State::Cancelled => {
@@ -193,7 +205,7 @@ fn take_over(
 }
 
 /// Runs the client until it ends: what is meant for it, as Ctrl-C or the end of the terminal, does not end us.
-fn stay(client: &mut Command) -> std::io::Result<ExitStatus> {
+fn stay(client: &mut Command) -> io::Result<ExitStatus> {
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         flag::register(signal, Arc::new(AtomicBool::new(false)))?;
     }
