@@ -40,6 +40,7 @@ use crate::{
 
 /// How often it is looked whether the run's agent has ended.
 const PAUSE: Duration = Duration::from_millis(50);
+
 /// Why the task waits meanwhile.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TakeOver {

@@ -34,11 +34,22 @@ pub(crate) fn arguments(program: OsString, line: Vec<OsString>) -> Vec<OsString>
     own.into_iter().chain(line).collect()
 }
 
+/// The shells of the system. Codex 0.169 takes one of these, whatever its agent names; another program of such a name
+/// would be asked about as a whole, since a rule for a script says nothing of it.
+const SHELLS: [&str; 6] = [
+    "/bin/bash",
+    "/bin/sh",
+    "/bin/zsh",
+    "/usr/bin/bash",
+    "/usr/bin/sh",
+    "/usr/bin/zsh",
+];
+
 /// What a shell is given in `/bin/bash -c '…'`, as Codex spells each command; none of any other line.
 pub(super) fn script(line: &str) -> Option<String> {
     let words = shlex::split(line)?;
     let [shell, option, script] = <[String; 3]>::try_from(words).ok()?;
-    let is_shell = ["sh", "bash", "zsh"].contains(&shell.rsplit('/').next()?);
+    let is_shell = SHELLS.contains(&shell.as_str());
     (is_shell && matches!(option.as_str(), "-c" | "-lc")).then_some(script)
 }
 

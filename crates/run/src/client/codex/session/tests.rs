@@ -132,6 +132,13 @@ fn a_command_is_the_shells_script_and_what_it_wants_beside_it_stays() {
             ),
         ),
         (
+            json!({"command": "/home/me/web/bash -c 'npm test'"}),
+            (
+                "Bash",
+                json!({"command": "/home/me/web/bash -c 'npm test'"}),
+            ),
+        ),
+        (
             json!({"command": "bash -c a b"}),
             ("Bash", json!({"command": "bash -c a b"})),
         ),
